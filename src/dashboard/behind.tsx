@@ -30,13 +30,6 @@ interface BehindProps {
   readonly isOutsideTabOrder?: boolean;
 }
 
-/** A filter for one value of a field; null: for no value. */
-export function hasValue(field: string, value: string | null): Filter {
-  return value === null
-    ? { field, op: "not_exists", values: [] }
-    : { field, op: "is", values: [value] };
-}
-
 /** Servers may refuse longer addresses: such numbers are not links. */
 const HREF_LENGTH_MAX = 8_000;
 

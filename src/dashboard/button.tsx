@@ -2,7 +2,7 @@
 import type { ButtonHTMLAttributes } from "preact";
 import { Icon, type IconName } from "./icons.tsx";
 
-interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   /** Shown before the text. */
   readonly icon?: IconName;
   readonly iconSize?: number;

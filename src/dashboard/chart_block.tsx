@@ -6,6 +6,7 @@ import { CsvButton } from "./csv_button.tsx";
 import { DataTable } from "./data_table.tsx";
 import { Button } from "./button.tsx";
 import { chartColumns, chartCsv, chartRows, SeriesChart } from "./series_chart.tsx";
+import { Swatch } from "./swatch.tsx";
 
 interface ChartBlockProps extends SeriesChartProps {
   readonly csvName: string;
@@ -20,7 +21,7 @@ function Legend({ lines }: SeriesChartProps) {
     <ul class="legend">
       {lines.map((line, i) => (
         <li key={line.name}>
-          <span class={`swatch swatch-${line.isComparison ? "comparison" : i % 8}`} /> {line.name}
+          <Swatch colour={line.isComparison ? "comparison" : i % 8} /> {line.name}
         </li>
       ))}
       {isImported && (

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { Button } from "./button.tsx";
+import { DialogOpener } from "./dialog.tsx";
 import { useState } from "preact/hooks";
 import { type Choice, SelectField } from "./field.tsx";
 import { AddFilter, FilterChips, FilterHints } from "./filter_chips.tsx";
@@ -147,17 +147,16 @@ function IntervalControl({ dates }: DatesProps) {
 const BOT_WORDS = { exclude: "", include: " · with bots", only: " · only bots" };
 
 function OptionsControl({ hasBots }: { hasBots: boolean }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button icon="settings" onClick={() => setOpen(true)}>
-        <span class="bar-zone">{effectiveTimezone.value}{hasBots && BOT_WORDS[bots.value]}</span>
-        <span class="visually-hidden">
-          : change the time zone{hasBots && " and what is done about bots"}
-        </span>
-      </Button>
-      {isOpen && <OptionsDialog hasBots={hasBots} onClose={() => setOpen(false)} />}
-    </>
+    <DialogOpener
+      icon="settings"
+      dialog={(onClose) => <OptionsDialog hasBots={hasBots} onClose={onClose} />}
+    >
+      <span class="bar-zone">{effectiveTimezone.value}{hasBots && BOT_WORDS[bots.value]}</span>
+      <span class="visually-hidden">
+        : change the time zone{hasBots && " and what is done about bots"}
+      </span>
+    </DialogOpener>
   );
 }
 

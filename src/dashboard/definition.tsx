@@ -72,7 +72,7 @@ export function Definition({ of, text, isWord = false }: DefinitionProps) {
         {isWord ? of : "i"}
       </button>
       {isOpen && (
-        <span ref={bubble} id={id} role="tooltip" class="definition-text" popover="manual">
+        <span ref={bubble} id={id} role="tooltip" class="definition-text tip" popover="manual">
           {text}
         </span>
       )}

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { Button } from "./button.tsx";
+import { Button, type ButtonProps } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { focusBeside, partOf } from "./row_focus.ts";
@@ -69,6 +69,22 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
         {footer && <footer class="dialog-foot">{footer}</footer>}
       </div>
     </dialog>
+  );
+}
+
+interface OpenerProps extends ButtonProps {
+  /** The dialog that it opens. */
+  readonly dialog: (onClose: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function DialogOpener({ dialog, ...button }: OpenerProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)} />
+      {isOpen && dialog(() => setOpen(false))}
+    </>
   );
 }
 

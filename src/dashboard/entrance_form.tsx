@@ -51,7 +51,7 @@ export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: str
   });
   return (
     <Form
-      class="sign-in-form"
+      class="stack-wide"
       onSubmit={() => {
         const found = missingOf(typed);
         setMissing(found);

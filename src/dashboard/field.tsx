@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "./icons.tsx";
+import { Icon, type IconName } from "./icons.tsx";
 
 /** The attributes that connect a control with its label, hint and error. */
 export interface ControlProps {
@@ -179,6 +179,8 @@ export interface Choice {
   readonly label: string;
   /** The heading of its group; choices of a group are adjacent. */
   readonly group?: string;
+  /** Shown instead of the label where choices are side by side. */
+  readonly icon?: IconName;
 }
 
 interface SelectFieldProps extends ValueField<string> {
@@ -290,10 +292,12 @@ export function Segments({ label, value, choices, onChange }: SegmentsProps) {
           key={each.value}
           type="button"
           class="segment"
+          aria-label={each.icon && each.label}
+          title={each.icon && each.label}
           aria-pressed={each.value === value}
           onClick={() => onChange(each.value)}
         >
-          {each.label}
+          {each.icon ? <Icon name={each.icon} /> : each.label}
         </button>
       ))}
     </div>

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
-import { Dialog, DialogButtons } from "./dialog.tsx";
+import { Dialog, DialogButtons, DialogOpener } from "./dialog.tsx";
 import { FilterEditor, isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
 import { FIRST_FILTER } from "./filter_list.tsx";
@@ -41,19 +41,21 @@ function FilterDialog({ title, filter, onSave, onClose }: FilterDialogProps) {
 
 /** The button that adds a filter. */
 export function AddFilter() {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button icon="filter" class="bar-filter" onClick={() => setOpen(true)}>Filter</Button>
-      {isOpen && (
+    <DialogOpener
+      icon="filter"
+      class="bar-filter"
+      dialog={(onClose) => (
         <FilterDialog
           title="Add a filter"
           filter={FIRST_FILTER}
           onSave={(added) => go({ filters: [...filters.peek(), added] })}
-          onClose={() => setOpen(false)}
+          onClose={onClose}
         />
       )}
-    </>
+    >
+      Filter
+    </DialogOpener>
   );
 }
 

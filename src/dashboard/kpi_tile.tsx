@@ -66,7 +66,7 @@ function Figures(props: KpiTileProps) {
           <Change value={change} isRate={isRate} isDownGood={isDownGood} />
         )}
         {previous !== undefined && (
-          <span class="tile-previous">
+          <span class="tile-previous muted">
             {previous === NOTHING ? "no earlier data" : `from ${previous}`}
           </span>
         )}

@@ -145,6 +145,13 @@ export function isFilter(value: unknown): value is Filter {
   return typeof field === "string" && typeof op === "string" && Array.isArray(values);
 }
 
+/** A filter for one value of a field; null: for no value. */
+export function hasValue(field: string, value: FilterValue | null): Filter {
+  return value === null
+    ? { field, op: "not_exists", values: [] }
+    : { field, op: "is", values: [value] };
+}
+
 /** `filters`, from JSON; empty if it is not a list of filters. */
 export function readFilters(text: string | null): readonly Filter[] {
   try {
@@ -271,13 +278,9 @@ export function withFilter(
   field: string,
   value: FilterValue | null,
 ): readonly Filter[] {
-  if (value === null) {
-    const isThere = filters.some((each) => each.field === field && each.op === "not_exists");
-    return isThere ? filters : [...filters, { field, op: "not_exists", values: [] }];
-  }
-  const same = filters.findIndex((each) => each.field === field && each.op === "is");
-  if (same < 0) return [...filters, { field, op: "is", values: [value] }];
-  return filters.map((each, i) =>
-    i !== same || each.values.includes(value) ? each : { ...each, values: [...each.values, value] }
-  );
+  const added = hasValue(field, value);
+  const same = filters.findIndex((each) => each.field === field && each.op === added.op);
+  if (same < 0) return [...filters, added];
+  const values = new Set([...filters[same]!.values, ...added.values]);
+  return filters.with(same, { ...added, values: [...values] });
 }

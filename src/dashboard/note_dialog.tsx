@@ -148,7 +148,7 @@ export function NoteDialog({ notes, date, onChanged, onClose }: NoteDialogProps)
   }
   return (
     <Dialog title={notes.length === 1 ? "Note" : "Notes"} onClose={onClose}>
-      <ul class="note-entries">
+      <ul class="stack-wide">
         {notes.map((note) => (
           <Entry
             key={note.id}

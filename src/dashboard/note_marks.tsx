@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
 import { Icon } from "./icons.tsx";
-import { Button } from "./button.tsx";
+import { DialogOpener } from "./dialog.tsx";
 import { dateIn, type Interval } from "./location_query.ts";
 import { currentDates, effectiveTimezone, timezone } from "./location_state.ts";
 import { NoteDialog, whenText } from "./note_dialog.tsx";
@@ -95,7 +95,7 @@ function MarkButton({ mark: { leftPx, notes }, isRight, linePx, onOpen }: MarkBu
         {notes.length > 1 ? notes.length : <Icon name="log" size={12} />}
       </button>
       <span
-        class={isRight ? "chart-note-text chart-note-text-left" : "chart-note-text"}
+        class={isRight ? "chart-note-text chart-note-text-left tip" : "chart-note-text tip"}
         aria-hidden="true"
       >
         {notes.map((note) => (
@@ -143,20 +143,22 @@ export function NoteMarks(props: ChartNotesProps) {
 
 /** The button for a new note: of today if the range has it, else of the range's last day. */
 export function NoteButton() {
-  const [isOpen, setOpen] = useState(false);
   const { from, to } = currentDates();
   const today = dateIn(effectiveTimezone.value, Date.now());
   return (
-    <>
-      <Button icon="plus" kind="quiet" onClick={() => setOpen(true)}>Note</Button>
-      {isOpen && (
+    <DialogOpener
+      icon="plus"
+      kind="quiet"
+      dialog={(onClose) => (
         <NoteDialog
           notes={[]}
           date={today >= from && today <= to ? today : to}
           onChanged={() => changes.value++}
-          onClose={() => setOpen(false)}
+          onClose={onClose}
         />
       )}
-    </>
+    >
+      Note
+    </DialogOpener>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { deleteAt, send } from "./api.ts";
 import { ConditionRows } from "./condition_rows.tsx";
 import { TextField } from "./field.tsx";
+import { useTyped } from "./form.tsx";
 import { FilterList } from "./filter_list.tsx";
 import { Button } from "./button.tsx";
 import type { Filter } from "./location_query.ts";
@@ -73,7 +74,7 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
 
 /** The dialog that makes or changes a segment. */
 export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: SegmentDialogProps) {
-  const [form, setForm] = useState(() => formOf(saved, filters));
+  const { form, put } = useTyped(formOf(saved, filters));
   const [isTried, setTried] = useState(false);
   const request = useRequest(async () => {
     const body = bodyOf(form);
@@ -84,12 +85,11 @@ export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: Segme
   });
   const faults = faultsOf(form);
   const shown = isTried ? faults : {};
-  const change = (changes: Partial<SegmentForm>) => setForm({ ...form, ...changes });
   return (
     <FormDialog
       title={saved === null ? "New segment" : "Edit the segment"}
       id="segment-form"
-      class="segment-form"
+      class="stack-wide"
       request={request}
       action={saved === null ? "Create segment" : "Save segment"}
       isWide
@@ -106,13 +106,13 @@ export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: Segme
         placeholder="Came back and bought"
         maxLength={TITLE_LENGTH_MAX}
         error={shown.title}
-        onChange={(title) => change({ title })}
+        onChange={(title) => put({ title })}
       />
       <fieldset class="segment-part">
         <legend class="field-label">People</legend>
-        <ConditionRows form={form} faults={shown} onChange={change} />
+        <ConditionRows form={form} faults={shown} onChange={put} />
       </fieldset>
-      <Filters form={form} fault={shown.filters} onChange={change} />
+      <Filters form={form} fault={shown.filters} onChange={put} />
     </FormDialog>
   );
 }

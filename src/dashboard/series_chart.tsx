@@ -8,6 +8,7 @@ import type { ChartPlace } from "./note_marks.tsx";
 import { csvOf } from "./data_table.tsx";
 import type { Interval } from "./location_query.ts";
 import { bucketLabel } from "./number_format.ts";
+import { Swatch } from "./swatch.tsx";
 import { shownScheme } from "./theme.ts";
 
 interface TooltipProps extends SeriesChartProps {
@@ -37,7 +38,7 @@ function Tooltip(props: TooltipProps) {
       {lines.map((line, i) =>
         line.points[index] && (
           <p key={line.name} class="chart-tooltip-line">
-            <span class={`swatch swatch-${line.isComparison ? "comparison" : i % 8}`} />
+            <Swatch colour={line.isComparison ? "comparison" : i % 8} />
             <span>{nameOfLine(props, line, index)}</span>
             <strong>{format(line.points[index].value)}</strong>
           </p>
@@ -210,7 +211,7 @@ export function SeriesChart(props: SeriesChartProps) {
         }}
       >
         <div ref={frame} class="chart-frame" style={{ height: `${heightPx}px` }} />
-        <div ref={tooltip} class="chart-tooltip" hidden={shown === null} aria-hidden="true">
+        <div ref={tooltip} class="chart-tooltip tip" hidden={shown === null} aria-hidden="true">
           {shown !== null && <Tooltip {...props} index={shown} />}
         </div>
       </div>

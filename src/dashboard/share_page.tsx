@@ -24,7 +24,7 @@ function PasswordGate() {
   };
   return (
     <Entrance title="This dashboard has a password">
-      <Form class="sign-in-form" onSubmit={() => void open()}>
+      <Form class="stack-wide" onSubmit={() => void open()}>
         <PasswordField
           label="Password"
           autocomplete="off"

@@ -65,7 +65,7 @@ export function SharedShell({ share }: { share: SharedDashboard }) {
           <ControlBar controls={current.controls} />
         </div>
         <Content key={`${current.id} ${currentProject.value?.id}`} />
-        <p class="shared-foot">
+        <p class="shared-foot muted small">
           {share.minimumVisitors === 1
             ? "Nobody is named here."
             : `Nobody is named here: what fewer than ${share.minimumVisitors} people did is counted with all others, or not shown at all.`}

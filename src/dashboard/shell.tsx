@@ -69,7 +69,7 @@ function WhoLink() {
   const who = account.value;
   if (who === null) return null;
   return (
-    <ViewLink class="who" to={{ view: "settings", params: { section: "account" } }}>
+    <ViewLink class="nav-link who" to={{ view: "settings", params: { section: "account" } }}>
       <Icon name="person" size={18} />
       <span class="visually-hidden">Signed in as</span>{" "}
       <span class="who-name" title={who.email}>{who.name}</span>

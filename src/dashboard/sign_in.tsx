@@ -74,7 +74,7 @@ function PasskeyButton() {
     await takeUpSession();
   });
   return (
-    <div class="sign-in-form">
+    <div class="stack-wide">
       <Button icon="key" disabled={isBusy} onClick={run}>
         {isBusy ? "Waiting for your device…" : "Sign in with a passkey"}
       </Button>
@@ -131,7 +131,7 @@ function Ways({ offer }: { offer: AuthOffer }) {
       {password && (
         <details class="sign-in-more">
           <summary>Forgot your password?</summary>
-          <div class="sign-in-form">
+          <div class="stack-wide">
             <p>
               Ask an owner for a link to a new one: they find it in <em>Settings</em>,{" "}
               <em>People</em>. An owner makes it on the machine that the server runs on:

@@ -21,7 +21,7 @@ export function SignInByToken() {
   const { isBusy, problem, run, clearProblem } = useRequest(() => signInByToken(text));
   return (
     <Form
-      class="sign-in-form"
+      class="stack-wide"
       onSubmit={() => {
         setEmpty(text.trim() === "");
         if (text.trim() !== "") void run();

@@ -1,30 +1,26 @@
 /// <reference lib="dom" />
-import { Icon } from "./icons.tsx";
+import { type Choice, Segments } from "./field.tsx";
 import { type Theme, theme } from "./theme.ts";
 
-const THEMES: readonly { value: Theme; label: string; icon: "screen" | "sun" | "moon" }[] = [
+const ICONS: readonly Choice[] = [
   { value: "system", label: "System colours", icon: "screen" },
   { value: "light", label: "Light", icon: "sun" },
   { value: "dark", label: "Dark", icon: "moon" },
 ];
+const WORDS: readonly Choice[] = [
+  { value: "system", label: "System" },
+  { value: "light", label: "Light" },
+  { value: "dark", label: "Dark" },
+];
 
-/** Light, dark, or as the system is. */
-export function ThemeSwitch() {
+/** Light, dark, or as the system is: in icons, or in words. */
+export function ThemeSwitch({ isInWords = false }: { isInWords?: boolean }) {
   return (
-    <div class="segments" role="group" aria-label="Colours">
-      {THEMES.map(({ value, label, icon }) => (
-        <button
-          key={value}
-          type="button"
-          class="segment"
-          aria-label={label}
-          aria-pressed={theme.value === value}
-          title={label}
-          onClick={() => theme.value = value}
-        >
-          <Icon name={icon} />
-        </button>
-      ))}
-    </div>
+    <Segments
+      label="Colours"
+      value={theme.value}
+      choices={isInWords ? WORDS : ICONS}
+      onChange={(value) => theme.value = value as Theme}
+    />
   );
 }

@@ -47,7 +47,7 @@ test("links: a password that is too short or too common is told at its field", a
   await typeInto(page, "Password", "short");
   await page.keyboard.press("Enter");
   await page.waitForSelector("input[aria-invalid=true]");
-  await visit.sees(page, "10", ".sign-in-form .field-error");
+  await visit.sees(page, "10", ".sign-in-card form .field-error");
   await tabTo(page, "Password");
   await page.keyboard.down("Control");
   await page.keyboard.press("a");

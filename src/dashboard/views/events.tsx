@@ -47,7 +47,7 @@ function LiveState({ tail, isLive, isPaused }: LiveStateProps) {
     : "Live";
   const isOn = isLive && !isPaused && problem === null;
   return (
-    <span class="live-line events-live" role="status" title={problem?.detail}>
+    <span class="live-line events-live muted small" role="status" title={problem?.detail}>
       <span class={isOn ? "live-dot live-dot-on" : "live-dot"} /> {text}
     </span>
   );

@@ -139,7 +139,7 @@ function Value({ label, value, field: name, text = String(value) }: Entry) {
   return (
     <button
       type="button"
-      class="button-link events-value"
+      class="link-button events-value"
       title={`Show only events with ${label} ${text}`}
       onClick={() => addFilter(name, value)}
     >

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "../api_problem.ts";
-import { Dialog } from "../dialog.tsx";
+import { Dialog, DialogOpener } from "../dialog.tsx";
 import { download } from "../download.ts";
 import { Segments } from "../field.tsx";
 import { filterText } from "../filter_fields.ts";
@@ -137,11 +137,9 @@ function ExportDialog({ onClose }: { onClose: () => void }) {
 
 /** Saves the events of the current choice as a file. */
 export function ExportButton() {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button icon="download" onClick={() => setOpen(true)}>Export</Button>
-      {isOpen && <ExportDialog onClose={() => setOpen(false)} />}
-    </>
+    <DialogOpener icon="download" dialog={(onClose) => <ExportDialog onClose={onClose} />}>
+      Export
+    </DialogOpener>
   );
 }

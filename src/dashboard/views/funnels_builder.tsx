@@ -23,7 +23,7 @@ const ORDER_TEXTS = {
 function Summary({ value }: { value: FunnelDefinition }) {
   const { steps, window, order, exclude } = value;
   return (
-    <div class="funnels-summary">
+    <div class="stack">
       <ol class="funnels-summary-steps">
         {steps.map((step, i) => <li key={i}>{matchText(step)}</li>)}
       </ol>

@@ -92,7 +92,7 @@ function ByFields({ value: { by, steps }, onChange }: OptionsProps) {
   const keys = usePropertyKeys(steps[0]?.name);
   return (
     <Defined of="Break down by" text={FUNNEL_WORDS.by}>
-      <div class="funnels-by">
+      <div class="stack">
         <SelectField
           label="Break down by"
           value={by !== null && isProperty(by) ? PROPERTY : by ?? ""}

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
@@ -49,7 +50,7 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
 }
 
 /** The key figures of a funnel. */
-export function Tiles({ data }: { data: FunnelReply }) {
+function Tiles({ data }: { data: FunnelReply }) {
   const { open, excluded, query, change, steps } = data;
   const enteredMeaning = query.order === "unordered"
     ? FUNNEL_WORDS.enteredUnordered
@@ -104,7 +105,7 @@ export function Tiles({ data }: { data: FunnelReply }) {
 }
 
 /** The switch between bars and table, and the CSV button. */
-export function Actions({ data, name, isTable, onTable }: {
+function Actions({ data, name, isTable, onTable }: {
   readonly data: FunnelReply | null;
   readonly name: string;
   readonly isTable: boolean;
@@ -133,7 +134,7 @@ interface FunnelResultProps {
 }
 
 /** The steps: as bars, or as a table. */
-export function Steps({ data, isTable }: { data: FunnelReply; isTable: boolean }) {
+function Steps({ data, isTable }: { data: FunnelReply; isTable: boolean }) {
   if (data.entered === 0) {
     return (
       <EmptyNote title="Nobody did the first step in this range" icon="funnels">
@@ -144,11 +145,19 @@ export function Steps({ data, isTable }: { data: FunnelReply; isTable: boolean }
   return isTable ? <StepTable data={data} /> : <FunnelBars data={data} />;
 }
 
-/** The result of a funnel. */
-export function FunnelResult({ title, draft, run }: FunnelResultProps) {
+interface FunnelPanelProps {
+  readonly title: string;
+  /** The name of its file. */
+  readonly name: string;
+  readonly run: Resource<FunnelReply>;
+  /** Shown above the figures. */
+  readonly children?: ComponentChildren;
+}
+
+/** The figures of a funnel, and its steps as bars or as a table. */
+export function FunnelPanel({ title, name, run, children }: FunnelPanelProps) {
   const [isTable, setTable] = useState(false);
   const { data, problem } = run;
-  const name = title.replace(/[^\p{L}\p{N} _-]+/gu, " ").trim().toLowerCase();
   return (
     <Panel
       title={title}
@@ -158,7 +167,7 @@ export function FunnelResult({ title, draft, run }: FunnelResultProps) {
       class="funnels-result"
       actions={<Actions {...{ data, name, isTable }} onTable={() => setTable(!isTable)} />}
     >
-      <StateLine {...{ draft, run }} />
+      {children}
       {data && (
         <>
           <Tiles data={data} />
@@ -167,5 +176,15 @@ export function FunnelResult({ title, draft, run }: FunnelResultProps) {
         </>
       )}
     </Panel>
+  );
+}
+
+/** The result of the funnel that is being built. */
+export function FunnelResult({ title, draft, run }: FunnelResultProps) {
+  const name = title.replace(/[^\p{L}\p{N} _-]+/gu, " ").trim().toLowerCase();
+  return (
+    <FunnelPanel {...{ title, name, run }}>
+      <StateLine {...{ draft, run }} />
+    </FunnelPanel>
   );
 }

@@ -1,38 +1,18 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
-import { ComparedNote } from "../compared.tsx";
-import { DEFINITIONS } from "../definitions.ts";
 import { comparison, go, sharedParams, viewParam } from "../location_state.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import type { SavedFunnel } from "./funnels_definition.ts";
-import { Actions, Steps, Tiles } from "./funnels_result.tsx";
+import { FunnelPanel } from "./funnels_result.tsx";
 import { GroupPanel } from "./funnels_tables.tsx";
 import type { FunnelReply } from "./funnels_words.ts";
 
 /** The result of a saved funnel. */
 function Funnel({ slug, title }: SavedFunnel) {
-  const [isTable, setTable] = useState(false);
   const run = useRead<FunnelReply>(`/v1/funnels/${slug}`, { ...sharedParams(), ...comparison() });
-  const { data } = run;
   return (
     <>
-      <Panel
-        title={title}
-        definition={DEFINITIONS.funnel}
-        state={run}
-        skeletonRows={12}
-        class="funnels-result"
-        actions={<Actions {...{ data, isTable }} name={slug} onTable={() => setTable(!isTable)} />}
-      >
-        {data && (
-          <>
-            <Tiles data={data} />
-            <ComparedNote previous={data.previous} />
-            <Steps data={data} isTable={isTable} />
-          </>
-        )}
-      </Panel>
+      <FunnelPanel title={title} name={slug} run={run} />
       <GroupPanel run={run} />
     </>
   );

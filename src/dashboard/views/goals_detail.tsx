@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { pointsOf } from "../chart_lines.ts";
 import { ComparedNote } from "../compared.tsx";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
+import { DialogOpener } from "../dialog.tsx";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { Button } from "../button.tsx";
@@ -207,23 +208,25 @@ interface GoalDetailProps {
 }
 
 function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
-  const [isAsked, setAsked] = useState(false);
   return (
-    <>
-      <Button icon="trash" kind="quiet" onClick={() => setAsked(true)}>Delete</Button>
-      {isAsked && (
+    <DialogOpener
+      icon="trash"
+      kind="quiet"
+      dialog={(onClose) => (
         <Deletion
           title="Delete this goal?"
           action="Delete"
           path={`/v1/goals/${slug}`}
           onDone={onDeleted}
-          onClose={() => setAsked(false)}
+          onClose={onClose}
         >
           “{title}” is no longer counted for anyone. No events are deleted: a goal like it shows the
           same numbers again.
         </Deletion>
       )}
-    </>
+    >
+      Delete
+    </DialogOpener>
   );
 }
 

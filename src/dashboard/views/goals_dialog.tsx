@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { Segments, TextField } from "../field.tsx";
+import { useTyped } from "../form.tsx";
 import { sharedParams } from "../location_state.ts";
 import { type EventMatch, matchBody, MatchEditor } from "../match_editor.tsx";
 import { counted } from "../number_format.ts";
@@ -63,7 +64,7 @@ function MatchCount({ match }: { match: EventMatch }) {
   const { state, data } = useRead<{ entered: number }>(path, { ...sharedParams(), steps });
   const isCurrent = state === "ready" && steps === text;
   return (
-    <p class="goals-count muted" role="status">
+    <p class="muted small" role="status">
       {path === null
         ? "Choose an event to see how many people did it in this range."
         : !isCurrent || data === null
@@ -77,7 +78,7 @@ function ValueFields({ form, faults, onChange }: PartProps) {
   const { kind, match, amount, property, currency } = form;
   const keys = usePropertyKeys(match.name);
   return (
-    <fieldset class="goals-value">
+    <fieldset class="choice-list goals-value">
       <legend class="field-label">Value of a conversion</legend>
       <Segments
         label="Value of a conversion"
@@ -164,7 +165,7 @@ function GoalFields({ form, faults, onChange, isNew, taken }: PartProps & {
           />
         )}
       </div>
-      <div class="goals-match">
+      <div class="stack">
         <MatchEditor
           label="Event that counts"
           value={form.match}
@@ -180,7 +181,7 @@ function GoalFields({ form, faults, onChange, isNew, taken }: PartProps & {
 
 /** Creates or edits a goal. Past events count at once. */
 export function GoalDialog({ start, isNew, taken, onSaved, onClose }: GoalDialogProps) {
-  const [form, setForm] = useState(start);
+  const { form, put } = useTyped(start);
   const [isTried, setTried] = useState(false);
   const faults = faultsOf(form, taken);
   const request = useRequest(async () => {
@@ -205,7 +206,7 @@ export function GoalDialog({ start, isNew, taken, onSaved, onClose }: GoalDialog
       <GoalFields
         {...{ form, isNew, taken }}
         faults={faultsWith(isTried ? faults : {}, request.problem)}
-        onChange={(changes) => setForm({ ...form, ...changes })}
+        onChange={put}
       />
       <p class="muted">A goal counts past events too, as soon as it is saved.</p>
     </FormDialog>

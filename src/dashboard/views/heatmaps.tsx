@@ -204,7 +204,7 @@ export function HeatmapsView() {
       </div>
       <div class="heatmaps-grid">
         <PathsPanel paths={paths} page={page} />
-        <div class="heatmaps-column">
+        <div class="stack-wide">
           {page === null
             ? paths.state === "ready" && (
               <Panel title="Heatmap">

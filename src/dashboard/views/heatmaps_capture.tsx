@@ -151,7 +151,7 @@ export function Recapture({ run, path, device }: RecaptureProps) {
           max={job?.captures.length ?? 1}
         />
       )}
-      <span role="status" class="heatmaps-progress-text">
+      <span role="status" class="heatmaps-progress-text muted">
         {isOwn ? progressText(run) : isRunning ? `Captures of ${run.path} are being taken…` : ""}
       </span>
     </div>

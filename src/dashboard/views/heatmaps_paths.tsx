@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { Button } from "../button.tsx";
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
+import { hasValue } from "../location_query.ts";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";

@@ -1,13 +1,14 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { CsvButton, type CsvContent } from "../csv_button.tsx";
+import { type Column, csvOf } from "../data_table.tsx";
 import { Button } from "../button.tsx";
 import { effectiveTimezone, go, rangeName, sharedParams } from "../location_state.ts";
 import { counted, dateTime, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { FindingView } from "./insights_finding.tsx";
-import type { Finding, InsightsReply } from "./insights_words.ts";
+import type { ChangeFound, Finding, InsightsReply } from "./insights_words.ts";
 
 const METHOD =
   "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. A change is shown if it goes the same way in both, is at least a fifth and at least ten, and chance would hardly bring it: of all findings, at most one in twenty is expected to be chance after all. Changes that the same visits explain are one finding, named by the narrowest value that explains most of it; the others stand below it.";
@@ -16,43 +17,33 @@ const SHOWN_FIRST = 10;
 /** More than a reply ever has. */
 const LIMIT = 100;
 
+/** A change of the finding with this number, counted from 1. */
+interface NumberedChange extends ChangeFound {
+  readonly number: number;
+}
+
+const CSV_COLUMNS: readonly Column<NumberedChange>[] = [
+  { title: "Finding", value: ({ number }) => number },
+  { title: "Sentence", value: ({ text }) => text },
+  { title: "Kind", value: ({ kind }) => kind },
+  { title: "Metric", value: ({ metric }) => metric },
+  { title: "Goal", value: ({ goal }) => goal },
+  { title: "Dimension", value: ({ dimension }) => dimension },
+  { title: "Value", value: ({ value }) => value },
+  { title: "Current", value: ({ current }) => current },
+  { title: "Previous", value: ({ previous }) => previous },
+  { title: "Change", value: ({ change }) => change },
+  { title: "Contribution", value: ({ contribution }) => contribution },
+  { title: "p-value", value: ({ pValue }) => pValue },
+  { title: "Adjusted p-value", value: ({ adjustedPValue }) => adjustedPValue },
+  { title: "Read", value: ({ drilldown }) => drilldown },
+];
+
 function findingsCsv(findings: readonly Finding[]): CsvContent {
-  return {
-    header: [
-      "Finding",
-      "Sentence",
-      "Kind",
-      "Metric",
-      "Goal",
-      "Dimension",
-      "Value",
-      "Current",
-      "Previous",
-      "Change",
-      "Contribution",
-      "p-value",
-      "Adjusted p-value",
-      "Read",
-    ],
-    rows: findings.flatMap((finding, i) =>
-      [finding, ...finding.evidence].map((each) => ({ each, number: i + 1 }))
-    ).map(({ each, number }) => [
-      number,
-      each.text,
-      each.kind,
-      each.metric,
-      each.goal,
-      each.dimension,
-      each.value,
-      each.current,
-      each.previous,
-      each.change,
-      each.contribution,
-      each.pValue,
-      each.adjustedPValue,
-      each.drilldown,
-    ]),
-  };
+  const changes = findings.flatMap((finding, i) =>
+    [finding, ...finding.evidence].map((change) => ({ ...change, number: i + 1 }))
+  );
+  return csvOf(CSV_COLUMNS, changes);
 }
 
 /** The period compared with, in words. */

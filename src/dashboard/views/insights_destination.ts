@@ -1,6 +1,7 @@
 import { BASE_PATH } from "../base_path.ts";
 import type { Changes, Filter } from "../location_query.ts";
 import {
+  hasValue,
   readBots,
   readCompare,
   readFilters,
@@ -33,15 +34,8 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   trends: ["event", "measure", "by"],
   retention: ["start", "return", "cohort", "criterion", "periods"],
 };
-/** The metric that the overview charts for one of a finding; null: its first, visitors. */
-const CHARTED: Readonly<Record<string, string | null>> = {
-  visitors: null,
-  conversions: null,
-  sessions: "sessions",
-  pageviews: "pageviews",
-  events: "events",
-  bounceRate: "bounceRate",
-};
+/** Metrics of findings that the overview charts by the same name; its first chart is of visitors. */
+const CHARTED: readonly string[] = ["sessions", "pageviews", "events", "bounceRate"];
 
 /** Path and parameters of a read. */
 export interface ReadAddress {
@@ -60,7 +54,7 @@ function overviewParams(by: string | undefined, metric: string): Record<string, 
   const split = SPLITS.find(({ fields }) => fields.includes(by ?? ""));
   const isFirst = split?.fields[0] === by;
   return {
-    metric: CHARTED[metric] ?? null,
+    metric: CHARTED.includes(metric) ? metric : null,
     ...split && !isFirst ? { [split.param]: by! } : {},
     ...by === "entryPath" ? { pages: "entry" } : {},
   };
@@ -77,7 +71,7 @@ function viewParams(
 }
 
 /** Page views are listed as the people who made them. */
-const VIEWS_ALONE: Filter = { field: "name", op: "is", values: ["page_view"] };
+const VIEWS_ALONE = hasValue("name", "page_view");
 
 /** The list of the people or visits that the number of a finding counts; null: there is none. */
 export function peopleOf(address: string, metric: string): Changes | null {

@@ -112,7 +112,7 @@ function Direction({ finding }: { finding: Finding }) {
   return (
     <p class="insights-change">
       <Moved {...finding} />
-      <span class="insights-figures muted">
+      <span class="muted small">
         {figureText(metric, previous)} → {figureText(metric, current)}
       </span>
     </p>
@@ -133,7 +133,7 @@ function Evidence({ evidence }: Pick<Finding, "evidence">) {
               <span class="insights-evidence-change">
                 <Moved {...each} />
               </span>
-              <span class="insights-evidence-text">{each.text}</span>
+              <span>{each.text}</span>
               <ShowInOverview {...each} />
             </li>
           ))}
@@ -151,7 +151,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
   return (
     <li class="insights-finding">
       <Direction finding={finding} />
-      <div class="insights-words">
+      <div class="insights-words stack">
         <p class="insights-text">{text}</p>
         <ul class="insights-facts">
           {part !== null && (
@@ -171,7 +171,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
             <Definition of="the same weekdays" text={weekdaysFigures(finding)} />
           </li>
           {notes.slice(1).map(({ at, text }) => (
-            <li key={`${at} ${text}`} class="insights-note">
+            <li key={`${at} ${text}`}>
               Noted as well, {localTime(at, effectiveTimezone.value).date}: {text}
             </li>
           ))}

@@ -4,24 +4,15 @@ import { useNear } from "../near_window.ts";
 import type { Kpis, KpisReply } from "../replies.ts";
 import { useRead } from "../resource.ts";
 import { readAddress } from "./insights_destination.ts";
+import { FIGURES } from "./overview_figures.ts";
 
 const WIDTH_PX = 180;
 const HEIGHT_PX = 44;
 const EDGE_PX = 3;
 
+/** Of a metric that is no key figure, such as conversions: the visitors. */
 function valueOf(metric: string, kpis: Kpis): number {
-  switch (metric) {
-    case "sessions":
-      return kpis.sessions ?? 0;
-    case "pageviews":
-      return kpis.pageviews ?? 0;
-    case "events":
-      return kpis.events ?? 0;
-    case "bounceRate":
-      return kpis.bounceRate.value ?? 0;
-    default:
-      return kpis.visitors ?? 0;
-  }
+  return (FIGURES.find(({ id }) => id === metric) ?? FIGURES[0]!).of(kpis) ?? 0;
 }
 
 function Drawing({ before, now }: { before: readonly number[]; now: readonly number[] }) {

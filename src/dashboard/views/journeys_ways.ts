@@ -2,7 +2,7 @@
 import type { output, ZodObject } from "zod";
 import type { JOURNEY_REPLY } from "../../reports/journeys/journey_scan.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
-import type { Filter } from "../location_query.ts";
+import { hasValue } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
 import { type JourneyPlace, type Question, textOfPlace } from "./journeys_question.ts";
 
@@ -54,10 +54,7 @@ export function wayTo(reply: Pick<JourneysReply, "nodes" | "links">, node: WayNo
 /** The events of a single value. */
 function matchOf({ kind, value }: WayNode): EventMatch {
   if (kind === "name") return { name: value, filters: [] };
-  const filter: Filter = value === null
-    ? { field: "path", op: "not_exists", values: [] }
-    : { field: "path", op: "is", values: [value] };
-  return { name: "page_view", filters: [filter] };
+  return { name: "page_view", filters: [hasValue("path", value)] };
 }
 
 /** The steps of a funnel along a way, in chronological order; empty if there are fewer than two. */

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
+import { hasValue } from "../location_query.ts";
 import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
 import { type Column, numberColumn } from "../data_table.tsx";
 import { ImportedMark, ImportedNote, UntoldNote } from "../imported_days.tsx";

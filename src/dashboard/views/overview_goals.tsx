@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
+import { hasValue } from "../location_query.ts";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";

@@ -7,6 +7,7 @@ import { comparedName } from "../compared.tsx";
 import { Icon } from "../icons.tsx";
 import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
+import { hasValue } from "../location_query.ts";
 import { go, rangeName, viewParam } from "../location_state.ts";
 import { ErrorNote, OldNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
@@ -16,14 +17,17 @@ import { changeOf, type Figure, FIGURES, isRate } from "./overview_figures.ts";
 
 const CHART_PX = 280;
 
-const VIEWS_ALONE = [{ field: "name", op: "is", values: ["page_view"] }];
 type Listed = Pick<Parameters<typeof Behind>[0], "view" | "filters" | "number" | "of">;
 
 /** The people or visits behind each figure, which can be listed. */
 const LISTED: Readonly<Record<string, Listed>> = {
   visitors: { view: "people", of: "Visitors" },
   sessions: { view: "visits", of: "Visits" },
-  pageviews: { view: "people", filters: VIEWS_ALONE, of: "People who viewed pages" },
+  pageviews: {
+    view: "people",
+    filters: [hasValue("name", "page_view")],
+    of: "People who viewed pages",
+  },
   pagesPerVisit: { view: "visits", of: "Visits with their page views" },
   bounceRate: {
     view: "visits",

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
+import { hasValue } from "../location_query.ts";
 import { Breakdown, Tabs } from "../breakdown.tsx";
 import { type Column, numberColumn } from "../data_table.tsx";
 import { ImportedMark, ImportedNote } from "../imported_days.tsx";

@@ -99,7 +99,7 @@ export function RetentionControls({ question }: { question: Question }) {
   const { start, back, cohort, criterion, every, periods } = question;
   return (
     <Panel title="Question">
-      <div class="retention-question">
+      <div class="stack-wide">
         <div class="field-pair">
           <MatchField
             label="People who did"

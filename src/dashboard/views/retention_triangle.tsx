@@ -86,7 +86,7 @@ function CellTip({ row, cell, name, of }: {
     placeAbove(tip.current!, of, TIP_GAP_PX);
   }, [of, cell]);
   return (
-    <div ref={tip} class="retention-tip" popover="manual" aria-hidden="true">
+    <div ref={tip} class="retention-tip tip" popover="manual" aria-hidden="true">
       <p class="muted">{row.name}, {name.toLowerCase()}</p>
       <p>{cell.words}</p>
     </div>
@@ -192,7 +192,7 @@ export function Triangle({ rows, every, question }: TriangleProps) {
                   <span class="retention-name">{name}</span>
                   <span class="retention-short-name" aria-hidden="true">{shortName}</span>
                 </th>
-                <td class="number retention-size">
+                <td class="number retention-size muted">
                   {size !== null && (
                     <Behind
                       view="people"

@@ -10,10 +10,11 @@ import { Refused, useRequest } from "../request_state.tsx";
 import { type Resource, useRead } from "../resource.ts";
 import { account as signedIn, refreshSession, session } from "../session.ts";
 import { SignOutButton } from "../sign_out.tsx";
+import { ThemeSwitch } from "../theme_switch.tsx";
 import { projectNames } from "./settings_access_fields.tsx";
 import { PasskeysPanel } from "./settings_passkeys.tsx";
 import { type AccountReply, roleName } from "./settings_people_replies.ts";
-import { ColoursChoice, scopeWords } from "./settings_session.tsx";
+import { scopeWords } from "./settings_session.tsx";
 import { SessionsPanel } from "./settings_sessions.tsx";
 
 function NameForm({ account, onSaved }: { account: AccountReply; onSaved: () => void }) {
@@ -68,7 +69,7 @@ function WhoPanel({ account }: { account: Resource<AccountReply> }) {
           </dl>
           <NameForm account={data} onSaved={account.reload} />
           <div class="settings-actions settings-apart">
-            <ColoursChoice />
+            <ThemeSwitch isInWords />
             <SignOutButton class="button" />
           </div>
         </>
@@ -148,7 +149,7 @@ export function AccountSection() {
   const [turn, setTurn] = useState(0);
   return (
     <div class="settings-grid">
-      <div class="settings-column">
+      <div class="stack-wide">
         <WhoPanel account={account} />
         {offer?.password && account.data && (
           <PasswordPanel
@@ -160,7 +161,7 @@ export function AccountSection() {
           />
         )}
       </div>
-      <div class="settings-column">
+      <div class="stack-wide">
         <SessionsPanel key={turn} />
         {offer?.passkeys && <PasskeysPanel />}
       </div>

@@ -1,15 +1,12 @@
 /// <reference lib="dom" />
 import type { FunctionComponent } from "preact";
 import { CheckField, Segments, SelectField, TextField } from "../field.tsx";
+import { fieldsOf, type FormPart } from "../form.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { alertBody, type AlertForm, alertForm, NEW_ALERT } from "./settings_alert_form.ts";
 import { FilterFields } from "./settings_filter_fields.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
-import {
-  type FormPart,
-  NotificationDialog,
-  type NotificationDialogOf,
-} from "./settings_notification_dialog.tsx";
+import { NotificationDialog, type NotificationDialogOf } from "./settings_notification_dialog.tsx";
 import { ReceiverFields } from "./settings_notification_fields.tsx";
 import type { Alert, Cause, Webhook } from "./settings_notification_replies.ts";
 
@@ -30,6 +27,7 @@ const DIRECTIONS = [
 
 function ThresholdFields(props: PartProps) {
   const { form, problem, put } = props;
+  const field = fieldsOf(props);
   return (
     <>
       <QuestionFields {...props} member="on.question" />
@@ -48,10 +46,8 @@ function ThresholdFields(props: PartProps) {
         />
         <TextField
           label="In the last"
-          value={form.over}
+          {...field("over", "on.over")}
           hint="Such as 30m, 24h or 7d."
-          error={problem?.messageFor("on.over")}
-          onChange={(over) => put({ over })}
         />
       </div>
     </>
@@ -76,16 +72,15 @@ function UnusualFields(props: PartProps) {
   );
 }
 
-function SilenceFields({ form, problem, put }: PartProps) {
+function SilenceFields(props: PartProps) {
+  const { form, problem, put } = props;
   return (
     <>
       <TextField
         label="For so many minutes"
         type="number"
         min="5"
-        value={form.minutes}
-        error={problem?.messageFor("on.minutes")}
-        onChange={(minutes) => put({ minutes })}
+        {...fieldsOf(props)("minutes", "on.minutes")}
       />
       <MatchEditor
         value={form.match}
@@ -96,17 +91,17 @@ function SilenceFields({ form, problem, put }: PartProps) {
   );
 }
 
-function FindingFields({ form, problem, put }: PartProps) {
+function FindingFields(props: PartProps) {
+  const { form, problem, put } = props;
+  const field = fieldsOf(props);
   return (
     <>
       <TextField
         label="With a higher score than"
         type="number"
         min="0"
-        value={form.score}
+        {...field("score", "on.score")}
         hint="The change as a part of the whole: 0.2 is a fifth of all."
-        error={problem?.messageFor("on.score")}
-        onChange={(score) => put({ score })}
       />
       <FilterFields
         filters={form.filters}
@@ -114,9 +109,7 @@ function FindingFields({ form, problem, put }: PartProps) {
         onChange={(filters) => put({ filters })}
       />
       <SegmentField
-        value={form.segment}
-        error={problem?.messageFor("on.segment")}
-        onChange={(segment) => put({ segment })}
+        {...field("segment", "on.segment")}
       />
     </>
   );

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { CheckList, Segments, TextField } from "../field.tsx";
+import { fieldsOf, type FormPart } from "../form.tsx";
 import { Button } from "../button.tsx";
 import type { Filter } from "../location_query.ts";
 import { session } from "../session.ts";
@@ -11,11 +12,7 @@ import {
   questionForm,
   questionOf,
 } from "./settings_question_form.ts";
-import {
-  type FormPart,
-  NotificationDialog,
-  type NotificationDialogOf,
-} from "./settings_notification_dialog.tsx";
+import { NotificationDialog, type NotificationDialogOf } from "./settings_notification_dialog.tsx";
 import { addressesOf, ReceiverFields, type ReceiverForm } from "./settings_notification_fields.tsx";
 import type { Digest, Webhook } from "./settings_notification_replies.ts";
 
@@ -101,7 +98,9 @@ function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
   );
 }
 
-function TimeFields({ form, problem, put }: PartProps) {
+function TimeFields(props: PartProps) {
+  const { form, put } = props;
+  const field = fieldsOf(props);
   return (
     <>
       <Segments
@@ -113,17 +112,13 @@ function TimeFields({ form, problem, put }: PartProps) {
       <div class="field-pair">
         <TextField
           label="At"
-          value={form.at}
+          {...field("at")}
           placeholder="08:00"
-          error={problem?.messageFor("at")}
-          onChange={(at) => put({ at })}
         />
         <TextField
           label="Time zone"
-          value={form.timezone}
+          {...field("timezone")}
           placeholder="This project's"
-          error={problem?.messageFor("timezone")}
-          onChange={(timezone) => put({ timezone })}
         />
       </div>
     </>
@@ -191,9 +186,7 @@ export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
               onChange={(filters) => put({ filters })}
             />
             <SegmentField
-              value={form.segment}
-              error={problem?.messageFor("segment")}
-              onChange={(segment) => put({ segment })}
+              {...fieldsOf(part)("segment")}
             />
             <QuestionsField {...part} />
           </>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
+import { fieldsOf, useTyped } from "../form.tsx";
 import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
@@ -42,16 +43,17 @@ interface CreateProps {
 /** Makes a key. */
 export function CreateKey(props: CreateProps) {
   const { projectId, onDone, onClose } = props;
-  const [kind, setKind] = useState(props.kind);
-  const [label, setLabel] = useState("");
-  const [days, setDays] = useState("");
+  const { form, put } = useTyped({ kind: props.kind, label: "", days: "" });
+  const { kind } = form;
   const request = useRequest(async () => {
+    const { label, days } = form;
     const expiresAt = days === ""
       ? null
       : new Date(Date.now() + Number(days) * DAY_S * 1000).toISOString();
     const body = { kind, label: label.trim() || null, expiresAt };
     onDone((await send<CreatedKey>("POST", `/v1/projects/${projectId}/keys`, body))!);
   });
+  const field = fieldsOf({ form, put, problem: request.problem });
   return (
     <FormDialog
       title="Create a key"
@@ -65,21 +67,19 @@ export function CreateKey(props: CreateProps) {
           label="Kind of key"
           value={kind}
           choices={KIND_CHOICES}
-          onChange={(value) => setKind(value as Key["kind"])}
+          onChange={(value) => put({ kind: value as Key["kind"] })}
         />
         <p class="muted">{KIND_HINTS[kind]}</p>
       </div>
       <div class="field-pair">
         <TextField
           label="Label"
-          value={label}
-          onChange={setLabel}
+          {...field("label")}
           placeholder="Web shop"
           hint="So that you know it again."
           maxLength={200}
-          error={request.problem?.messageFor("label")}
         />
-        <SelectField label="Expires" value={days} onChange={setDays} choices={EXPIRY_CHOICES} />
+        <SelectField label="Expires" {...field("days", "expiresAt")} choices={EXPIRY_CHOICES} />
       </div>
     </FormDialog>
   );

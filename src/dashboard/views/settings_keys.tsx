@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Key>[] = [
     title: "Status",
     value: ({ status }) => status,
     show: ({ status }) => (
-      <span class={`settings-status settings-status-${status}`}>{STATUSES[status]}</span>
+      <span class={status === "active" ? "settings-active" : "muted"}>{STATUSES[status]}</span>
     ),
   },
   {

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { Button } from "../button.tsx";
+import { fieldsOf, useTyped } from "../form.tsx";
+import { DialogOpener } from "../dialog.tsx";
 import { go, inProject } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { FormDialog } from "../request_dialogs.tsx";
@@ -15,17 +15,16 @@ function ownTimezone(): string {
 }
 
 function NewProject({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [siteUrl, setSiteUrl] = useState("");
-  const [timezone, setTimezone] = useState(ownTimezone());
+  const typed = useTyped({ name: "", siteUrl: "", timezone: ownTimezone() });
   const request = useRequest(async () => {
+    const { name, siteUrl, timezone } = typed.form;
     const body = { name, siteUrl: siteUrl.trim() || null, timezone: timezone.trim() };
     const project = (await send<Project>("POST", "/v1/projects", body))!;
     await refreshSession();
     onClose();
     go(inProject(project.id));
   });
-  const { problem } = request;
+  const field = fieldsOf({ ...typed, problem: request.problem });
   return (
     <FormDialog
       title="Create a project"
@@ -36,26 +35,20 @@ function NewProject({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        value={name}
-        onChange={setName}
-        error={problem?.messageFor("name")}
+        {...field("name")}
         placeholder="Web shop"
         maxLength={200}
         isRequired
       />
       <TextField
         label="Site URL"
-        value={siteUrl}
-        onChange={setSiteUrl}
-        error={problem?.messageFor("siteUrl")}
+        {...field("siteUrl")}
         placeholder="https://example.com"
         hint="It can be set later. Heatmaps take their captures there."
       />
       <TextField
         label="Time zone"
-        value={timezone}
-        onChange={setTimezone}
-        error={problem?.messageFor("timezone")}
+        {...field("timezone")}
         suggestions={knownTimezones()}
         isRequired
       />
@@ -65,16 +58,16 @@ function NewProject({ onClose }: { onClose: () => void }) {
 
 /** Makes another project. */
 export function NewProjectPanel() {
-  const [isOpen, setOpen] = useState(false);
   return (
     <Panel title="Another project">
       <div class="settings-stack">
         <p class="muted">
           Each site has numbers, keys and settings of its own. A project for each keeps them apart.
         </p>
-        <Button icon="plus" onClick={() => setOpen(true)}>Create a project</Button>
+        <DialogOpener icon="plus" dialog={(onClose) => <NewProject onClose={onClose} />}>
+          Create a project
+        </DialogOpener>
       </div>
-      {isOpen && <NewProject onClose={() => setOpen(false)} />}
     </Panel>
   );
 }

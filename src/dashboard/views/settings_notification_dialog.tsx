@@ -1,20 +1,12 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import type { ApiProblem } from "../api_problem.ts";
 import { TextField } from "../field.tsx";
+import { type FormPart, useTyped } from "../form.tsx";
 import { FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
 import { freeSlugOf } from "./goals_slug.ts";
-
-/** What a form hands to its fields. */
-export interface FormPart<Form> {
-  readonly form: Form;
-  readonly problem: ApiProblem | null;
-  readonly put: (change: Partial<Form>) => void;
-}
 
 /** What a dialog needs in which a digest, an alert or a webhook is made or changed. */
 export interface NotificationDialogOf<Stored> {
@@ -43,8 +35,7 @@ export function NotificationDialog<
   Stored extends { readonly slug: string; readonly title: string },
 >(props: NotificationDialogProps<Form, Stored>) {
   const { one, of, taken, start, bodyOf, example, isWide = false, children } = props;
-  const [form, setForm] = useState(start);
-  const put = (change: Partial<Form>) => setForm((before) => ({ ...before, ...change }));
+  const { form, put } = useTyped(start);
   const request = useRequest(async () => {
     const [path, body] = [`/v1/${one}s`, bodyOf(form)];
     props.onDone(
@@ -53,7 +44,6 @@ export function NotificationDialog<
         : (await send<Stored>("PUT", `${path}/${of.slug}`, body))!,
     );
   });
-  const { problem } = request;
   return (
     <FormDialog
       title={of === null ? `A new ${one}` : `Change ${of.title}`}
@@ -68,10 +58,10 @@ export function NotificationDialog<
         value={form.title}
         placeholder={example}
         maxLength={200}
-        error={problem?.messageFor("title")}
+        error={request.problem?.messageFor("title")}
         onChange={(title) => put({ title } as Partial<Form>)}
       />
-      {children({ form, problem, put })}
+      {children({ form, problem: request.problem, put })}
     </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-import type { ApiProblem } from "../api_problem.ts";
 import { CheckList, LinesField } from "../field.tsx";
+import { fieldsOf, type FormPart } from "../form.tsx";
 import type { Webhook } from "./settings_notification_replies.ts";
 
 /** The receivers as they are typed. */
@@ -15,23 +15,20 @@ export function addressesOf(text: string): string[] {
   return text.split(/[\s,;]+/).filter((address) => address !== "");
 }
 
-interface ReceiverFieldsProps {
-  readonly form: ReceiverForm;
+interface ReceiverFieldsProps extends FormPart<ReceiverForm> {
   readonly webhooks: readonly Webhook[];
-  readonly problem: ApiProblem | null;
-  readonly put: (change: Partial<ReceiverForm>) => void;
 }
 
 /** People by mail, and webhooks of the project. */
-export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsProps) {
+export function ReceiverFields(props: ReceiverFieldsProps) {
+  const { form, webhooks, problem, put } = props;
+  const field = fieldsOf<Pick<ReceiverForm, "to">>(props);
   return (
     <>
       <LinesField
         label="By mail to"
         hint="E-mail addresses of people who may see the project, one a line. Without any receiver, only the list of messages shows it."
-        error={problem?.messageFor("to")}
-        value={form.to}
-        onChange={(to) => put({ to })}
+        {...field("to")}
       />
       {webhooks.length > 0 && (
         <CheckList

@@ -5,6 +5,7 @@ import { send } from "../api.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
+import { fieldsOf, useTyped } from "../form.tsx";
 import { dateTime } from "../number_format.ts";
 import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { Refused, type RequestState, useRequest } from "../request_state.tsx";
@@ -64,10 +65,10 @@ interface TaskProps {
 type ShowLink = (of: Person, invitation: Invitation) => void;
 
 function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }) {
-  const [email, setEmail] = useState("");
-  const [name, setName] = useState("");
+  const typed = useTyped({ email: "", name: "" });
   const [access, setAccess] = useState<Access>({ role: "viewer", projects: projectAtHand() });
   const request = useRequest(async () => {
+    const { email, name } = typed.form;
     // Without a name, the server takes what is before the @.
     const called = name.trim() === "" ? {} : { name: name.trim() };
     const body = { email: email.trim(), ...called, ...bodyOf(access) };
@@ -77,6 +78,7 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
     onLink(person, invitation!);
   });
   const { isBusy, problem } = request;
+  const field = fieldsOf({ ...typed, problem });
   return (
     <FormDialog
       title="Invite somebody"
@@ -89,16 +91,12 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
         <TextField
           label="E-mail"
           type="email"
-          value={email}
-          error={problem?.messageFor("email")}
-          onChange={setEmail}
+          {...field("email")}
           placeholder="ada@example.com"
         />
         <TextField
           label="Name"
-          value={name}
-          error={problem?.messageFor("name")}
-          onChange={setName}
+          {...field("name")}
           placeholder="Ada Lovelace"
           maxLength={200}
         />

@@ -2,11 +2,10 @@
 import { Button } from "../button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { send } from "../api.ts";
-import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Confirm } from "../dialog.tsx";
 import { LinesField, SelectField, TextField } from "../field.tsx";
-import { Form } from "../form.tsx";
+import { fieldsOf, Form, type FormPart } from "../form.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
@@ -67,30 +66,20 @@ function isShorter({ retentionDays }: Change, project: Project): boolean {
   return project.retentionDays === null || retentionDays < project.retentionDays;
 }
 
-interface FieldsProps {
-  readonly draft: Draft;
-  readonly problem: ApiProblem | null;
-  readonly onChange: (draft: Draft) => void;
-}
-
-function SiteFields({ draft, problem, onChange }: FieldsProps) {
-  const set = (name: keyof Draft) => (value: string) => onChange({ ...draft, [name]: value });
+function SiteFields(part: FormPart<Draft>) {
+  const field = fieldsOf(part);
   return (
     <>
       <div class="field-pair">
         <TextField
           label="Name"
-          value={draft.name}
-          onChange={set("name")}
-          error={problem?.messageFor("name")}
+          {...field("name")}
           maxLength={200}
           isRequired
         />
         <TextField
           label="Time zone"
-          value={draft.timezone}
-          onChange={set("timezone")}
-          error={problem?.messageFor("timezone")}
+          {...field("timezone")}
           hint="Days begin and end by it."
           suggestions={knownTimezones()}
           isRequired
@@ -98,19 +87,15 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
       </div>
       <TextField
         label="Site URL"
-        value={draft.siteUrl}
-        onChange={set("siteUrl")}
-        error={problem?.messageFor("siteUrl")}
+        {...field("siteUrl")}
         placeholder="https://example.com"
         hint="Where the pages are. Heatmaps take their captures there."
       />
       <LinesField
         label="Allowed origins"
-        error={problem?.messageFor("allowedOrigins")}
         hint="One on each line, such as https://example.com or https://*.example.com. Empty: any site that has a key may send events."
         rows={3}
-        value={draft.allowedOrigins}
-        onChange={set("allowedOrigins")}
+        {...field("allowedOrigins")}
       />
     </>
   );
@@ -137,14 +122,13 @@ function AddressNote({ project, isBusy, onShorten }: {
   );
 }
 
-function StorageFields({ draft, problem, onChange }: FieldsProps) {
+function StorageFields(part: FormPart<Draft>) {
+  const field = fieldsOf(part);
   return (
     <div class="field-pair">
       <SelectField
         label="IP addresses"
-        value={draft.ipStorage}
-        onChange={(ipStorage) => onChange({ ...draft, ipStorage })}
-        error={problem?.messageFor("ipStorage")}
+        {...field("ipStorage")}
         hint="What is stored of them from now on. Places and visitors are known either way."
         choices={IP_CHOICES}
       />
@@ -153,9 +137,7 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
         type="number"
         min="1"
         max="36500"
-        value={draft.retentionDays}
-        onChange={(retentionDays) => onChange({ ...draft, retentionDays })}
-        error={problem?.messageFor("retentionDays")}
+        {...field("retentionDays")}
         placeholder="For ever"
         hint="Older events are deleted once a day. Empty: they are kept for ever."
       />
@@ -176,8 +158,8 @@ function useSaving(project: Project, onSaved: () => void) {
     setDraft(draftOf({ ...project, ...edits }));
   }, [JSON.stringify(project)]);
   const change = changeOf(draft, stored.current);
-  const edit = (next: Draft) => {
-    setDraft(next);
+  const edit = (edited: Partial<Draft>) => {
+    setDraft((before) => ({ ...before, ...edited }));
     setNote("");
   };
   const { isBusy, problem, run: save } = useRequest(async (wanted: Change) => {
@@ -200,7 +182,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
   );
   const [isAsked, setAsked] = useState(false);
   const isChanged = Object.keys(change).length > 0;
-  const fields = { draft, problem, onChange: edit };
+  const part = { form: draft, problem, put: edit };
   return (
     <Form
       class="settings-form"
@@ -210,13 +192,13 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
         else void save(change);
       }}
     >
-      <SiteFields {...fields} />
-      <StorageFields {...fields} />
+      <SiteFields {...part} />
+      <StorageFields {...part} />
       <AddressNote
         project={stored}
         isBusy={isBusy}
         onShorten={() => {
-          edit({ ...draft, ipStorage: "truncated" });
+          edit({ ipStorage: "truncated" });
           void save({ ipStorage: "truncated" });
         }}
       />

@@ -32,10 +32,10 @@ function ProjectSettings({ current, isAdmin }: { current: SessionProject; isAdmi
       <InstallPanel keys={usable} latest={latest} onTask={setTask} />
       {isAdmin && <KeysPanel keys={keys} onTask={setTask} />}
       <div class="settings-grid">
-        <div class="settings-column">
+        <div class="stack-wide">
           <ProjectPanel current={current} isAdmin={isAdmin} />
         </div>
-        <div class="settings-column">
+        <div class="stack-wide">
           {isAdmin && <PersonPanel />}
           {isAdmin && isForEveryProject() && <NewProjectPanel />}
         </div>

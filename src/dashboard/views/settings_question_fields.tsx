@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 import type { FunctionComponent } from "preact";
 import { SelectField, TextField } from "../field.tsx";
+import { fieldsOf, type FormPart } from "../form.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { useRead } from "../resource.ts";
 import { useSegments } from "../segment_control.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
 import { FilterFields } from "./settings_filter_fields.tsx";
 import type { Counting, QuestionForm } from "./settings_question_form.ts";
-import type { FormPart } from "./settings_notification_dialog.tsx";
 import { METRIC_CHOICES } from "./settings_notification_replies.ts";
 import { measureOf, MEASURES } from "./trends_question.ts";
 import { VITALS } from "./vitals_words.ts";
@@ -81,7 +81,8 @@ function SavedField({ label, none, saved, value, onChange }: SavedFieldProps) {
 
 type PartProps = FormPart<QuestionForm>;
 
-function GoalFields({ form, put }: PartProps) {
+function GoalFields(props: PartProps) {
+  const field = fieldsOf(props);
   const goals = useRead<{ readonly goals: readonly Named[] }>("/v1/goals").data?.goals ?? [];
   return (
     <div class="field-pair">
@@ -89,20 +90,19 @@ function GoalFields({ form, put }: PartProps) {
         label="Goal"
         none="Choose a goal"
         saved={goals}
-        value={form.goal}
-        onChange={(goal) => put({ goal })}
+        {...field("goal")}
       />
       <SelectField
         label="Counted"
-        value={form.goalMeasure}
+        {...field("goalMeasure")}
         choices={GOAL_MEASURES}
-        onChange={(goalMeasure) => put({ goalMeasure })}
       />
     </div>
   );
 }
 
-function FunnelFields({ form, put }: PartProps) {
+function FunnelFields(props: PartProps) {
+  const field = fieldsOf(props);
   const list = useRead<{ readonly funnels: readonly Named[] }>("/v1/funnels");
   return (
     <div class="field-pair">
@@ -110,57 +110,54 @@ function FunnelFields({ form, put }: PartProps) {
         label="Funnel"
         none="Choose a funnel"
         saved={list.data?.funnels ?? []}
-        value={form.funnel}
-        onChange={(funnel) => put({ funnel })}
+        {...field("funnel")}
       />
       <SelectField
         label="Counted"
-        value={form.funnelMeasure}
+        {...field("funnelMeasure")}
         choices={FUNNEL_MEASURES}
-        onChange={(funnelMeasure) => put({ funnelMeasure })}
       />
     </div>
   );
 }
 
-function VitalFields({ form, put }: PartProps) {
+function VitalFields(props: PartProps) {
+  const field = fieldsOf(props);
   return (
     <div class="field-pair">
       <SelectField
         label="Vital"
-        value={form.vital}
+        {...field("vital")}
         choices={VITAL_CHOICES}
-        onChange={(vital) => put({ vital })}
       />
       <SelectField
         label="Counted"
-        value={form.vitalMeasure}
+        {...field("vitalMeasure")}
         choices={VITAL_MEASURES}
-        onChange={(vitalMeasure) => put({ vitalMeasure })}
       />
     </div>
   );
 }
 
-function MatchFields({ form, put }: PartProps) {
+function MatchFields(props: PartProps) {
+  const { form, put } = props;
+  const field = fieldsOf(props);
   const keys = usePropertyKeys(form.match.name);
   return (
     <>
       <MatchEditor value={form.match} onChange={(match) => put({ match })} />
       <SelectField
         label="Counted"
-        value={form.matchMeasure}
+        {...field("matchMeasure")}
         choices={MATCH_MEASURES}
-        onChange={(matchMeasure) => put({ matchMeasure })}
       />
       {measureOf(form.matchMeasure).ofProperty && (
         <TextField
           label="Property to compute"
-          value={form.property}
+          {...field("property")}
           placeholder="value"
           maxLength={200}
           suggestions={keys}
-          onChange={(property) => put({ property })}
         />
       )}
     </>
@@ -168,12 +165,11 @@ function MatchFields({ form, put }: PartProps) {
 }
 
 const SOURCES: Readonly<Record<Counting, FunctionComponent<PartProps>>> = {
-  metric: ({ form, put }) => (
+  metric: (props) => (
     <SelectField
       label="Figure"
-      value={form.metric}
+      {...fieldsOf(props)("metric")}
       choices={METRIC_CHOICES}
-      onChange={(metric) => put({ metric })}
     />
   ),
   goal: GoalFields,

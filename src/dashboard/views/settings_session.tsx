@@ -1,16 +1,10 @@
 /// <reference lib="dom" />
-import { Segments } from "../field.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { session } from "../session.ts";
 import { SignOutButton } from "../sign_out.tsx";
-import { type Theme, theme } from "../theme.ts";
+import { ThemeSwitch } from "../theme_switch.tsx";
 
-const THEMES = [
-  { value: "system", label: "System" },
-  { value: "light", label: "Light" },
-  { value: "dark", label: "Dark" },
-];
 const SCOPE_WORDS: Readonly<Record<string, string>> = {
   read: "see all numbers",
   write: "save funnels and goals",
@@ -18,18 +12,6 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
   admin: "change projects, keys and people's data",
   people: "invite and remove people",
 };
-
-/** How the page looks in this browser. */
-export function ColoursChoice() {
-  return (
-    <Segments
-      label="Colours"
-      value={theme.value}
-      choices={THEMES}
-      onChange={(value) => theme.value = value as Theme}
-    />
-  );
-}
 
 /** What a scope is good for, in words. */
 export function scopeWords(scopes: readonly string[]): string {
@@ -51,7 +33,7 @@ export function BrowserSection() {
         <dd>{scopeWords(current.scopes)}</dd>
       </dl>
       <div class="settings-actions">
-        <ColoursChoice />
+        <ThemeSwitch isInWords />
         <SignOutButton class="button" />
       </div>
     </Panel>

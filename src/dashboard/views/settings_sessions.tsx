@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
 import { deleteAt } from "../api.ts";
 import { Button } from "../button.tsx";
+import { DialogOpener } from "../dialog.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { ConfirmedRequest } from "../request_dialogs.tsx";
@@ -54,7 +54,6 @@ function BrowserRow({ of, onEnded }: BrowserRowProps) {
 /** Where the account is signed in, and the way to end that. */
 export function SessionsPanel() {
   const sessions = useRead<SessionsReply>("/v1/auth/sessions");
-  const [isAsked, setAsked] = useState(false);
   const rows = sessions.data?.sessions ?? [];
   return (
     <Panel
@@ -62,21 +61,27 @@ export function SessionsPanel() {
       definition={DEFINITION}
       state={sessions}
       skeletonRows={4}
-      actions={<Button icon="leave" onClick={() => setAsked(true)}>Sign out everywhere</Button>}
+      actions={
+        <DialogOpener
+          icon="leave"
+          dialog={(onClose) => (
+            <ConfirmedRequest
+              title="Sign out everywhere?"
+              action="Sign out everywhere"
+              ask={leaveEverywhere}
+              onClose={onClose}
+            >
+              Every browser is signed out of your account within a second, this one too.
+            </ConfirmedRequest>
+          )}
+        >
+          Sign out everywhere
+        </DialogOpener>
+      }
     >
       <ul class="sessions">
         {rows.map((each) => <BrowserRow key={each.id} of={each} onEnded={sessions.reload} />)}
       </ul>
-      {isAsked && (
-        <ConfirmedRequest
-          title="Sign out everywhere?"
-          action="Sign out everywhere"
-          ask={leaveEverywhere}
-          onClose={() => setAsked(false)}
-        >
-          Every browser is signed out of your account within a second, this one too.
-        </ConfirmedRequest>
-      )}
     </Panel>
   );
 }

@@ -1,11 +1,10 @@
 /// <reference lib="dom" />
 import { Button } from "../button.tsx";
-import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog } from "../dialog.tsx";
 import { CheckList, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
+import { fieldsOf, type FormPart, useTyped } from "../form.tsx";
 import { Icon } from "../icons.tsx";
 import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
@@ -27,11 +26,7 @@ export type ShareTask =
   | { readonly task: "create" }
   | { readonly task: "change" | "show" | "revoke"; readonly of: Share };
 
-interface PartProps {
-  readonly form: ShareForm;
-  readonly problem: ApiProblem | null;
-  readonly put: (change: Partial<ShareForm>) => void;
-}
+type PartProps = FormPart<ShareForm>;
 
 function FiltersField({ form: { filters }, problem, put }: PartProps) {
   return (
@@ -44,8 +39,8 @@ function FiltersField({ form: { filters }, problem, put }: PartProps) {
   );
 }
 
-function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isKept: boolean }) {
-  const { passwordChoice, password } = form;
+function PasswordPart(props: PartProps & { readonly isKept: boolean }) {
+  const { form: { passwordChoice }, put, isKept } = props;
   const choices = [
     ...isKept ? [{ value: "keep", label: "As it is" }] : [],
     { value: "none", label: "None" },
@@ -64,40 +59,35 @@ function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isK
         <PasswordField
           label="The password"
           autocomplete="off"
-          value={password}
-          error={problem?.messageFor("password")}
+          {...fieldsOf(props)("password")}
           hint="At least 8 characters. Send it separately from the link."
-          onChange={(text) => put({ password: text })}
         />
       )}
     </div>
   );
 }
 
-function EmbedField({ form, problem, put }: PartProps) {
+function EmbedField(props: PartProps) {
   return (
     <LinesField
       label="Pages that may show it in a frame"
       hint="Their origins, one a line, such as https://intranet.example.com. None: no page may."
-      error={problem?.messageFor("embedOrigins")}
-      value={form.origins}
-      onChange={(origins) => put({ origins })}
+      {...fieldsOf(props)("origins", "embedOrigins")}
     />
   );
 }
 
 function Parts(props: PartProps & { readonly isKept: boolean }) {
   const { form, problem, put } = props;
+  const field = fieldsOf(props);
   return (
     <>
       <TextField
         label="Title"
-        value={form.title}
+        {...field("title")}
         placeholder="For our investors"
         maxLength={200}
         hint="Shown above the dashboard."
-        error={problem?.messageFor("title")}
-        onChange={(title) => put({ title })}
       />
       <CheckList
         legend="It shows"
@@ -111,20 +101,16 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
         <TextField
           label="Last day"
           type="date"
-          value={form.lastDay}
+          {...field("lastDay", "expiresAt")}
           hint="Empty: until it is revoked."
-          error={problem?.messageFor("expiresAt")}
-          onChange={(lastDay) => put({ lastDay })}
         />
         <TextField
           label="Smallest group"
           type="number"
           min="1"
           max="1000"
-          value={form.minimumVisitors}
+          {...field("minimumVisitors")}
           hint="What fewer visitors did is not shown. 1: all is shown."
-          error={problem?.messageFor("minimumVisitors")}
-          onChange={(minimumVisitors) => put({ minimumVisitors })}
         />
       </div>
       <PasswordPart {...props} />
@@ -142,7 +128,7 @@ interface EditProps {
 }
 
 function Edit({ projectId, of, onClose, onDone }: EditProps) {
-  const [form, setForm] = useState(of === null ? NEW_SHARE : formOf(of));
+  const { form, put } = useTyped(of === null ? NEW_SHARE : formOf(of));
   const path = `/v1/projects/${projectId}/shares`;
   const request = useRequest(async () => {
     const body = bodyOf(form, of);
@@ -162,10 +148,9 @@ function Edit({ projectId, of, onClose, onDone }: EditProps) {
       onClose={onClose}
     >
       <Parts
-        form={form}
+        {...{ form, put }}
         problem={request.problem}
         isKept={of?.hasPassword ?? false}
-        put={(change) => setForm((before) => ({ ...before, ...change }))}
       />
     </FormDialog>
   );

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
 import { send } from "../api.ts";
 import { CheckList, type Choice, SelectField, TextField } from "../field.tsx";
+import { fieldsOf, useTyped } from "../form.tsx";
 import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
@@ -43,65 +43,56 @@ interface CreateProps {
   readonly onDone: (name: string, token: string) => void;
 }
 
-function useCreation({ onDone }: CreateProps) {
-  const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<readonly string[]>(["read"]);
-  const [projects, setProjects] = useState<readonly string[]>(
-    isForEveryProject() ? [EVERY_PROJECT] : projectAtHand(),
-  );
-  const [days, setDays] = useState("90");
+/** A token as it is typed. */
+interface TokenForm {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly projects: readonly string[];
+  readonly days: string;
+}
+
+function Create({ onClose, onDone }: CreateProps) {
+  const { form, put } = useTyped<TokenForm>({
+    name: "",
+    scopes: ["read"],
+    projects: isForEveryProject() ? [EVERY_PROJECT] : projectAtHand(),
+    days: "90",
+  });
   const request = useRequest(async () => {
+    const { name, scopes, projects, days } = form;
     const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
     const body = { name: name.trim(), scope: scopes.join(" "), projects, expiresAt };
     const { token } = (await send<{ token: string }>("POST", "/v1/tokens", body))!;
     onDone(name.trim(), token);
   });
-  return { name, setName, scopes, setScopes, projects, setProjects, days, setDays, request };
-}
-
-function Create(props: CreateProps) {
-  const made = useCreation(props);
-  const { problem } = made.request;
+  const field = fieldsOf({ form, put, problem: request.problem });
+  const { value: chosen, ...scopes } = field("scopes", "scope");
   return (
     <FormDialog
       title="Create an API token"
       id="create-token"
-      request={made.request}
+      request={request}
       action="Create the token"
-      onClose={props.onClose}
+      onClose={onClose}
     >
       <div class="field-pair">
         <TextField
           label="Name"
-          value={made.name}
-          onChange={made.setName}
+          {...field("name")}
           placeholder="Weekly report"
           hint="So that you know it again."
           maxLength={200}
-          error={problem?.messageFor("name")}
         />
-        <SelectField
-          label="Expires"
-          value={made.days}
-          onChange={made.setDays}
-          choices={EXPIRY_CHOICES}
-          error={problem?.messageFor("expiresAt")}
-        />
+        <SelectField label="Expires" {...field("days", "expiresAt")} choices={EXPIRY_CHOICES} />
       </div>
       {/* Only one's own scopes are offered: nobody can grant others. */}
       <CheckList
         legend="It may"
         choices={SCOPES.filter(({ value }) => session.value?.scopes.includes(value))}
-        chosen={made.scopes}
-        error={problem?.messageFor("scope")}
-        onChange={made.setScopes}
+        chosen={chosen}
+        {...scopes}
       />
-      <ProjectsField
-        value={made.projects}
-        error={problem?.messageFor("projects")}
-        mayAll={isForEveryProject()}
-        onChange={made.setProjects}
-      />
+      <ProjectsField {...field("projects")} mayAll={isForEveryProject()} />
     </FormDialog>
   );
 }

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { SelectField, TextField } from "../field.tsx";
+import { fieldsOf } from "../form.tsx";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 import { NotificationDialog, type NotificationDialogOf } from "./settings_notification_dialog.tsx";
 import { FORMATS, type Webhook } from "./settings_notification_replies.ts";
@@ -19,22 +20,20 @@ export function WebhookDialog(dialog: NotificationDialogOf<Webhook>) {
       bodyOf={(form) => form}
       example="The team's chat"
     >
-      {({ form, problem, put }) => (
+      {(part) => (
         <>
           <TextField
             label="URL"
             type="url"
-            value={form.url}
+            {...fieldsOf(part)("url")}
             placeholder="https://hooks.example.com/…"
             hint="Messages are posted there."
-            error={problem?.messageFor("url")}
-            onChange={(url) => put({ url })}
           />
           <SelectField
             label="Format"
-            value={form.format}
+            value={part.form.format}
             choices={FORMATS}
-            onChange={(format) => put({ format: format as Webhook["format"] })}
+            onChange={(format) => part.put({ format: format as Webhook["format"] })}
           />
         </>
       )}

@@ -82,7 +82,7 @@ const COLUMNS: readonly Column<Site>[] = [
   numberColumn("Now", ({ now }) => now, {
     definition: DEFINITIONS.live,
     show: (site) => (
-      <span class={site.now > 0 ? "sites-now sites-now-some" : "sites-now"}>
+      <span class={site.now > 0 ? "sites-now-some" : "muted"}>
         <Who site={site} count={site.now} isNow />
       </span>
     ),

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
 import type { ChartPoint } from "../chart_lines.ts";
 import { OTHER } from "../filter_fields.ts";
-import { addDays, type Dates, type Interval } from "../location_query.ts";
+import { addDays, type Dates, hasValue, type Interval } from "../location_query.ts";
 import { currentDates } from "../location_state.ts";
 import type { TrendLine, TrendsReply } from "./trends_lines.ts";
 

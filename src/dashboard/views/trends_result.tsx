@@ -11,6 +11,7 @@ import type { Interval } from "../location_query.ts";
 import { go, rangeName, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
 import { chartColumns, chartCsv, chartRows, SeriesChart } from "../series_chart.tsx";
+import { Swatch } from "../swatch.tsx";
 import { COUNTS, PointCount } from "./trends_behind.tsx";
 import {
   coloursOf,
@@ -100,9 +101,9 @@ interface LineNameProps {
 }
 
 function LineName({ row: { line, colour }, onToggle, isFull }: LineNameProps) {
-  const swatch = (
-    <span class={colour === null ? "swatch trends-swatch-none" : `swatch swatch-${colour}`} />
-  );
+  const swatch = colour === null
+    ? <span class="swatch trends-swatch-none" />
+    : <Swatch colour={colour} />;
   if (onToggle === null) return <span class="trends-line">{swatch} {line.name}</span>;
   const isBarred = colour === null && isFull;
   return (

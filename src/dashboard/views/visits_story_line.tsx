@@ -64,7 +64,7 @@ function PageView({ event: { path, title, secondsOnPage } }: { event: StoryEvent
     <>
       <strong>{title ?? path ?? "A page"}</strong>{" "}
       {title !== null && path !== null && <span class="muted">{path}</span>}{" "}
-      <span class="story-stay">{duration(secondsOnPage)} on the page</span>
+      <span class="muted small">{duration(secondsOnPage)} on the page</span>
     </>
   );
 }
@@ -87,7 +87,7 @@ function Custom({ event }: { event: StoryEvent }) {
     <>
       <strong class="events-name-own">{event.name}</strong>{" "}
       {properties.map(([key, value]) => (
-        <span key={key} class="story-property">
+        <span key={key} class="small">
           <span class="muted">{key}</span> {String(value).slice(0, VALUE_LENGTH)}
         </span>
       ))}

@@ -1,14 +1,14 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { Behind, hasValue } from "../behind.tsx";
+import { Behind } from "../behind.tsx";
 import { fieldTabs, Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
-import type { Filter } from "../location_query.ts";
+import { type Filter, hasValue } from "../location_query.ts";
 import { addFilter, go, rangeName, seriesParams, viewParam } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";

@@ -46,11 +46,11 @@ export function VitalTile({ words, vital, ...tile }: VitalTileProps) {
     <Tile label={words.title} definition={words.definition} {...tile}>
       <span class="tile-label">{words.title}</span>
       <span class="tile-value">{vitalText(words.name, p75)}</span>
-      {rating === null ? <span class="tile-previous">Not measured</span> : (
+      {rating === null ? <span class="tile-previous muted small">Not measured</span> : (
         <>
-          <span class={`vitals-rating vitals-${rating}`}>{RATINGS[rating]}</span>
+          <span class={`vitals-rating small vitals-${rating}`}>{RATINGS[rating]}</span>
           <Shares vital={vital} />
-          <span class="tile-previous">{percent(good.value, 0)} good</span>
+          <span class="tile-previous muted small">{percent(good.value, 0)} good</span>
         </>
       )}
     </Tile>
