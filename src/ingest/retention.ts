@@ -2,6 +2,12 @@ import type { Sql } from "../db/sql.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
+// One statement for all projects: most of many have nothing to purge, and two statements for each of 10,000 took
+// minutes on a busy machine.
+const PROJECTS_DUE = `
+SELECT DISTINCT project_id FROM journal
+WHERE projected_at < $1::text::timestamptz AND set_aside_until IS NULL ORDER BY project_id`;
+
 /** The condition of rows that may be deleted: they were projected before $2. */
 const IS_OVER = "projected_at < $2::text::timestamptz AND set_aside_until IS NULL";
 
@@ -30,7 +36,7 @@ RETURNING journal_id`;
  */
 export async function purgeJournal(sql: Sql, now: Date): Promise<number> {
   const before = new Date(now.getTime() - JOURNAL_KEPT_MS).toISOString();
-  const projects = await sql.query<{ project_id: number }>("SELECT project_id FROM projections");
+  const projects = await sql.query<{ project_id: number }>(PROJECTS_DUE, [before]);
   return await sumOfProjects(projects.map(({ project_id }) => project_id), async (projectId) => {
     await sql.query(NOTE_PURGED, [projectId, before]);
     let purged = 0;

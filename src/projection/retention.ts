@@ -18,6 +18,16 @@ import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
 import { allWords, type EarlySearch, removeUnused, searchEarly, unusedOf } from "./unused_words.ts";
 
+/** Whether a project has stored anything of before an instant: without it, there is no transaction to begin. */
+async function hasEventsBefore(sql: Sql, projectId: number, beforeMs: number): Promise<boolean> {
+  const [row] = await sql.query<{ has: boolean }>(
+    `SELECT EXISTS (SELECT FROM segments WHERE project_id = $1::int AND from_ms < $2::int8)
+      OR EXISTS (SELECT FROM journal WHERE project_id = $1::int AND from_ms < $2::int8) AS has`,
+    [projectId, beforeMs],
+  );
+  return row!.has;
+}
+
 /** Returns the instants up to which successive transactions delete; the last is `beforeMs`. */
 async function stepsBefore(
   sql: Sql,
@@ -157,6 +167,7 @@ export async function deleteEventsBefore(
 ): Promise<number> {
   let events = 0;
   const left = await wordsLeft(database, projectId);
+  if (left === null && !await hasEventsBefore(database, projectId, beforeMs)) return 0;
   const words = left ?? noWords();
   for (const stepMs of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
     // Only once, because it searches all remaining events.
