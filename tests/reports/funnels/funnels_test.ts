@@ -6,12 +6,13 @@ import { FUNNEL_ORDER_CASES } from "../../fixtures/funnel_order_cases.ts";
 import { assertHolds, worldOf } from "../../fixtures/read_case.ts";
 import { type FunnelParams, readFunnel } from "../../reference/funnel.ts";
 import type { World } from "../../reference/world.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { onBothEngines, onPostgres } from "../../support/databases.ts";
 import { casesOn } from "../../support/engine_cases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { answerOf, queryOf, storeWorld } from "./funnel_world.ts";
 
-onBothEngines("funnels: cases that can be checked on paper", async (t, db) => {
+// Both engines have them among the fixtures of all reads; here their names have ids that are alike.
+onPostgres("funnels: cases that can be checked on paper", async (t, db) => {
   const database = await openWithProjects(db);
   for (const one of [...FUNNEL_CASES, ...FUNNEL_ORDER_CASES]) {
     await t.step(one.name, async () => {
