@@ -11,7 +11,7 @@ interface Viewed {
   readonly source?: string;
 }
 
-/** Stores page views; where `isNamed`, those of each page are a user's. */
+/** Stores page views, and waits until they are counted; where `isNamed`, those of each page are a user's. */
 async function store(
   project: TestProject,
   views: readonly Viewed[],
@@ -31,6 +31,9 @@ async function store(
   }));
   const { body } = await app.post(project, events);
   assert.equal(body.accepted, views.length, JSON.stringify(body));
+  // A share is refused what is not counted yet: its reply says nothing of pending events, to be asked again.
+  const counted = await app.admin("GET", `/v1/kpis?project=${project.id}&from=${BEFORE}&to=${NOW}`);
+  assert.equal(counted.body.pending, 0);
 }
 
 const [BEFORE, NOW] = ["2026-03-01", "2026-03-02"];
