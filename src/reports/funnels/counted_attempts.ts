@@ -39,9 +39,10 @@ export class Attempts {
     };
   }
 
-  /** Adds an attempt; `late`: see `LATE`. */
+  /** Adds an attempt with the id of the value at its entry; `late`: see `LATE`. */
   add(
-    { ms, depth, died, value }: Pick<AttemptSearch, "ms" | "depth" | "died" | "value">,
+    { ms, depth, died }: Pick<AttemptSearch, "ms" | "depth" | "died">,
+    value: number,
     late: boolean,
   ): void {
     for (let step = 1; step < depth; step++) this.#stepsMs.add(ms[step]! - ms[step - 1]!);

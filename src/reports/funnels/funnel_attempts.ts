@@ -33,10 +33,13 @@ export abstract class AttemptSearch {
   readonly ms: Float64Array;
   /** Whether an excluded event ended it while it waited for a step. */
   died = false;
-  /** The value that was added with the entry. */
-  value = 0;
+  /** Where the entry is: its slice of the timeline, and its place in the slice's segment. */
+  slice = 0;
+  at = 0;
   /** When the actor's last entry was that was tried, whether or not its attempt counts. */
   lastEntryMs = 0;
+  /** The bits of a mask that matter next: only events with one of them need be added. */
+  wanted = -1;
 
   constructor(protected readonly rules: AttemptRules) {
     this.ms = new Float64Array(rules.stepCount);
@@ -47,8 +50,11 @@ export abstract class AttemptSearch {
     this.depth = 0;
   }
 
-  /** @param mask the bits of the steps that the event matches, and `EXCLUDED` or `BETWEEN` */
-  abstract add(mask: number, ms: number, value: number): void;
+  /**
+   * @param mask the bits of the steps that the event matches, and `EXCLUDED` or `BETWEEN`
+   * @param slice where the event is, see `slice` and `at`
+   */
+  abstract add(mask: number, ms: number, slice: number, at: number): void;
 
   protected isEntry(mask: number, ms: number, entering: number): boolean {
     return (mask & entering) !== 0 && ms >= this.rules.fromMs && ms < this.rules.toMs;
@@ -60,8 +66,6 @@ export abstract class AttemptSearch {
  * over, which is usually soon.
  */
 export class FirstAttempt extends AttemptSearch {
-  /** The bits of a mask that matter next: only events with one of them are added. */
-  wanted = 0;
   /** Whether no other event matters. */
   isOver = false;
   readonly #entering: number;
@@ -82,8 +86,8 @@ export class FirstAttempt extends AttemptSearch {
     this.isOver = false;
   }
 
-  override add(mask: number, ms: number, value: number): void {
-    if (this.depth === 0) this.#enter(mask, ms, value);
+  override add(mask: number, ms: number, slice: number, at: number): void {
+    if (this.depth === 0) this.#enter(mask, ms, slice, at);
     else if (ms > this.#endMs) this.isOver = true;
     else if ((mask & EXCLUDED) !== 0) {
       this.died = true;
@@ -92,11 +96,12 @@ export class FirstAttempt extends AttemptSearch {
     else this.#reach(ms);
   }
 
-  #enter(mask: number, ms: number, value: number): void {
+  #enter(mask: number, ms: number, slice: number, at: number): void {
     if (!this.isEntry(mask, ms, this.#entering)) return;
     this.#endMs = ms + this.rules.windowMs;
     this.lastEntryMs = ms;
-    this.value = value;
+    this.slice = slice;
+    this.at = at;
     this.#reach(ms);
   }
 
@@ -121,7 +126,8 @@ abstract class BestAttempt extends AttemptSearch {
    */
   protected enter(
     ms: number,
-    value: number,
+    slice: number,
+    at: number,
     times: Float64Array,
     first: number,
     count: number,
@@ -137,7 +143,8 @@ abstract class BestAttempt extends AttemptSearch {
     this.ms[0] = ms;
     for (let i = 0; i < reached; i++) this.ms[i + 1] = times[first + i]!;
     this.died = this.depth < stepCount && blockMs <= endMs;
-    this.value = value;
+    this.slice = slice;
+    this.at = at;
   }
 }
 
@@ -174,16 +181,23 @@ class InOrder extends BestAttempt {
   override clear(): void {
     super.clear();
     this.#clearSteps();
+    this.wanted = this.#deciding | 1;
   }
 
-  override add(mask: number, ms: number, value: number): void {
+  override add(mask: number, ms: number, slice: number, at: number): void {
     if (this.isEntry(mask, ms, 1)) {
-      this.enter(ms, value, this.#reached[1]!, 0, this.#counts[1]!, this.#blocksMs[1]!);
+      this.enter(ms, slice, at, this.#reached[1]!, 0, this.#counts[1]!, this.#blocksMs[1]!);
     }
     if ((mask & this.#noticed) === 0) return;
-    if ((mask & this.#deciding) === 0) return this.#clearSteps();
+    if ((mask & this.#deciding) === 0) {
+      this.#clearSteps();
+      // An entry that nothing follows counts only if none is followed by anything.
+      this.wanted = this.depth > 1 ? this.#deciding : this.#deciding | 1;
+      return;
+    }
     const { stepCount } = this.rules;
     this.#isBlank = false;
+    this.wanted = this.#noticed | 1;
     // Ascending, so that each step reads the next step's row before that row changes.
     for (let step = 1; step < stepCount; step++) this.#notice(step, mask, ms);
   }
@@ -275,14 +289,14 @@ class InAnyOrder extends BestAttempt {
     this.#blockMs = Infinity;
   }
 
-  override add(mask: number, ms: number, value: number): void {
+  override add(mask: number, ms: number, slice: number, at: number): void {
     this.#added++;
     const steps = mask & this.#steps;
     if (steps !== 0) this.#put(steps, ms);
     if (this.isEntry(mask, ms, this.#steps)) {
       let count = 1;
       while (count < this.#masks.length && this.#ranks[count]! > this.#blockRank) count++;
-      this.enter(ms, value, this.#times, 1, count - 1, this.#blockMs);
+      this.enter(ms, slice, at, this.#times, 1, count - 1, this.#blockMs);
     }
     if ((mask & EXCLUDED) === 0) return;
     this.#blockRank = this.#added;

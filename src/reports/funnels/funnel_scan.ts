@@ -1,5 +1,6 @@
+import { sessionFieldId } from "../../query/filter_conditions.ts";
 import { isSessionField } from "../../query/filters.ts";
-import { matchFilters } from "../../query/selection.ts";
+import { matchFilters, type Span } from "../../query/selection.ts";
 import { unnamedInteractions } from "../../reserved_terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
@@ -10,9 +11,33 @@ import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import type { FunnelDefinition } from "./funnel_definition.ts";
-import type { ValueTexts } from "../../scans/value_texts.ts";
+import { readTexts, type ValueTexts } from "../../scans/value_texts.ts";
 import type { CountedAttempts } from "./counted_attempts.ts";
-import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
+import { type EntrySource, FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
+
+/** The ids of the values at entries. */
+interface EntryValues {
+  readonly from: EntrySource;
+  readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
+}
+
+async function entryValuesOf(
+  { sql, scope }: Pick<Read, "sql" | "scope">,
+  selected: SelectedTimelines,
+  { steps, order, by }: FunnelDefinition,
+  span: Span,
+): Promise<EntryValues | null> {
+  if (by === null) return null;
+  if (isSessionField(by)) {
+    const textsOf: EntryValues["textsOf"] = (ids) => readTexts(sql, scope, by, ids);
+    return { from: { session: sessionFieldId(by) }, textsOf };
+  }
+  const entering = order === "unordered" ? steps : steps.slice(0, 1);
+  const { eventFilters: filters, timelines } = selected;
+  const matches = await matchPasses(sql, { ...scope, filters }, entering, timelines.bits);
+  const { from, textsOf } = await fieldValueIds({ sql, scope }, by, span, selected, matches);
+  return { from: { column: from }, textsOf };
+}
 
 /** Resolves the filters on events, and which of the events that pass are steps or excluded. */
 async function funnelPasses(
@@ -58,11 +83,7 @@ export async function findAttempts(
     columns: lazyColumnsOf(by),
     sessions: by !== null && isSessionField(by),
   });
-  const { sql, scope } = read;
-  const { eventFilters: filters, timelines: { bits } } = selected;
-  const entering = order === "unordered" ? steps : steps.slice(0, 1);
-  const ofEntries = () => matchPasses(sql, { ...scope, filters }, entering, bits);
-  const values = by && await fieldValueIds({ sql, scope }, by, span, selected, await ofEntries());
+  const values = await entryValuesOf(read, selected, definition, span);
   const inputs: FunnelInputs = {
     ...await funnelPasses(read, selected, definition),
     rules: { order, entry, stepCount: steps.length, windowMs: lengthMs, ...span },

@@ -1,9 +1,12 @@
+import type { IntegerColumn } from "../../store/integer_codec.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { lastMsOf, type RunBits, runBitsOf, type Timeline } from "../../timelines/timeline.ts";
+import type { SessionFieldId } from "../../query/filter_conditions.ts";
 import type { Span } from "../../query/selection.ts";
 import { EventMasks } from "../../scans/event_masks.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
+import { SessionOfEvent } from "../../scans/session_of_event.ts";
+import { idsFrom, type IdSource, NO_ID } from "../../scans/value_ids.ts";
 import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { BehindTally } from "../behind/behind_tally.ts";
 import { Attempts, type CountedAttempts } from "./counted_attempts.ts";
@@ -18,6 +21,22 @@ import {
   wantedAfter,
 } from "./funnel_attempts.ts";
 
+/** Where the id of an entry's value is: in a column, or with its session. */
+export type EntrySource = { readonly column: IdSource } | { readonly session: SessionFieldId };
+
+/** Returns the id of the value at an entry. */
+type EntryIdOf = (actor: number, timeline: Timeline, slice: number, at: number) => number;
+
+function entryIdFrom(source: EntrySource): EntryIdOf {
+  if ("session" in source) {
+    const sessions = new SessionOfEvent(source.session);
+    return (_actor, timeline, slice, at) => sessions.idOf(timeline, slice, at);
+  }
+  const idsOf = idsFrom(source.column);
+  return (actor, { segments, segmentOf }, slice, at) =>
+    idsOf(segments[segmentOf[slice]!]!)?.[at] ?? actor;
+}
+
 /** A funnel with its names and filters as ids. */
 export interface FunnelInputs {
   readonly scope: EventPasses;
@@ -30,7 +49,7 @@ export interface FunnelInputs {
   readonly rules: AttemptRules;
   readonly reach: Span;
   /** The source of the ids of values at entries; null: without `by`. */
-  readonly by: IdSource | null;
+  readonly by: EntrySource | null;
   /** The window of an entry after this moment is not over. */
   readonly lateFromMs: number;
   /** Whether the actor and the time of each attempt's entry are returned. */
@@ -61,8 +80,12 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #entries = new BehindTally();
   readonly #inputs: FunnelInputs;
   readonly #masks: EventMasks;
-  readonly #idsOf: IdsOf | null;
+  /** Null: without `by`. */
+  readonly #entryIdOf: EntryIdOf | null;
   readonly bits: RunBits;
+  /** By the id of a name: 1 if its events may have a bit of a mask. */
+  readonly #matters: Uint8Array;
+  #places = new Int32Array(1_024);
   readonly #first: FirstAttempt;
   /** Null: the first attempt of each actor counts. */
   readonly #best: AttemptSearch | null;
@@ -74,7 +97,8 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.#inputs = inputs;
     const masks = masksOf(inputs, words);
     this.#masks = masks;
-    this.#idsOf = by === null ? null : idsFrom(by);
+    this.#matters = Uint8Array.from(masks.possible, (bits) => Number(bits !== 0));
+    this.#entryIdOf = by === null ? null : entryIdFrom(by);
     this.#first = new FirstAttempt(rules);
     const isFirst = rules.entry === "first" && rules.order !== "unordered";
     this.#best = isFirst ? null : bestAttempt(rules);
@@ -96,18 +120,19 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
       this.#best.clear();
       this.#searchBack(actor, timeline, this.#best);
-      this.#take(actor, this.#best);
+      this.#take(actor, timeline, this.#best);
     } else {
       this.#first.clear(goesOn ? this.#inputs.rules.stepCount : 1);
       this.#searchForward(actor, timeline);
-      this.#take(actor, this.#first);
+      this.#take(actor, timeline, this.#first);
     }
   }
 
-  #take(actor: number, search: AttemptSearch): void {
+  #take(actor: number, timeline: Timeline, search: AttemptSearch): void {
     if (search.depth === 0) return;
     if (this.#inputs.withEntries) this.#entries.add(actor, search.ms[0]!);
-    this.#attempts.add(search, search.lastEntryMs > this.#inputs.lateFromMs);
+    const value = this.#entryIdOf?.(actor, timeline, search.slice, search.at) ?? NO_ID;
+    this.#attempts.add(search, value, search.lastEntryMs > this.#inputs.lateFromMs);
   }
 
   /** Tells whether an entry after the first may have a window that is not over. */
@@ -142,29 +167,23 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   /** Searches from the actor's first event on, until it is over. */
   #searchForward(actor: number, timeline: Timeline): void {
     const search = this.#first;
-    const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
-    for (let i = first; i < end && !search.isOver; i++) {
-      const bits = runBits[i]!;
-      if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
-      const hasBots = this.#masks.scope.mayFailByBots(bits);
-      this.#searchRunForward(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
+    const { first, end, runBits } = timeline;
+    for (let slice = first; slice < end && !search.isOver; slice++) {
+      if ((runBits[slice]! & this.#wantedNames[search.depth]!) === 0) continue;
+      this.#searchSliceForward(actor, timeline, slice);
     }
   }
 
-  #searchRunForward(
-    actor: number,
-    segment: LoadedSegment,
-    start: number,
-    end: number,
-    hasBots: boolean,
-  ): void {
+  #searchSliceForward(actor: number, timeline: Timeline, slice: number): void {
+    const segment = timeline.segments[timeline.segmentOf[slice]!]!;
     const { fromMs, times, names } = segment;
-    const { possible } = this.#masks;
+    const { possible, isNarrowed, scope } = this.#masks;
     const { reach } = this.#inputs;
     const search = this.#first;
-    const values = this.#idsOf?.(segment) ?? null;
-    const mayFail = hasBots || this.#masks.isNarrowed;
-    for (let at = start; at < end && !search.isOver; at++) {
+    const hasBots = scope.mayFailByBots(timeline.runBits[slice]!);
+    const mayFail = hasBots || isNarrowed;
+    const end = timeline.ends[slice]!;
+    for (let at = timeline.starts[slice]!; at < end && !search.isOver; at++) {
       let mask = possible[names[at]!]! & search.wanted;
       if (mask === 0) continue;
       const ms = fromMs + times[at]!;
@@ -174,34 +193,29 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
         mask = this.#narrowed(mask, actor, segment, at, hasBots);
         if (mask === 0) continue;
       }
-      search.add(mask, ms, values === null ? actor : values[at]!);
+      search.add(mask, ms, slice, at);
     }
   }
 
   /** Searches from the actor's last event back. A loop for both directions would be slower. */
   #searchBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
-    const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
-    for (let i = end - 1; i >= first; i--) {
-      const hasBots = this.#masks.scope.mayFailByBots(runBits[i]!);
-      this.#searchRunBack(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
+    for (let slice = timeline.end - 1; slice >= timeline.first; slice--) {
+      this.#searchSliceBack(actor, timeline, slice, search);
     }
   }
 
-  #searchRunBack(
-    actor: number,
-    segment: LoadedSegment,
-    start: number,
-    end: number,
-    hasBots: boolean,
-    search: AttemptSearch,
-  ): void {
+  #searchSliceBack(actor: number, timeline: Timeline, slice: number, search: AttemptSearch): void {
+    const segment = timeline.segments[timeline.segmentOf[slice]!]!;
     const { fromMs, times, names } = segment;
-    const { possible } = this.#masks;
+    const { possible, isNarrowed, scope } = this.#masks;
     const { reach } = this.#inputs;
-    const values = this.#idsOf?.(segment) ?? null;
-    const mayFail = hasBots || this.#masks.isNarrowed;
-    for (let at = end - 1; at >= start; at--) {
-      let mask = possible[names[at]!]!;
+    const hasBots = scope.mayFailByBots(timeline.runBits[slice]!);
+    const mayFail = hasBots || isNarrowed;
+    const found = this.#findBack(names, timeline.starts[slice]!, timeline.ends[slice]!);
+    const places = this.#places;
+    for (let i = 0; i < found; i++) {
+      const at = places[i]!;
+      let mask = possible[names[at]!]! & search.wanted;
       if (mask === 0) continue;
       const ms = fromMs + times[at]!;
       if (ms >= reach.toMs) continue;
@@ -210,8 +224,24 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
         mask = this.#narrowed(mask, actor, segment, at, hasBots);
         if (mask === 0) continue;
       }
-      search.add(mask, ms, values === null ? actor : values[at]!);
+      search.add(mask, ms, slice, at);
     }
+  }
+
+  /**
+   * Puts the places of the events whose names matter into `#places`, the last one first. No branch depends on
+   * an event: as any second name matters, wrong guesses of the processor would take longer than all the rest.
+   * @returns how many there are
+   */
+  #findBack(names: IntegerColumn, start: number, end: number): number {
+    if (end - start > this.#places.length) this.#places = new Int32Array(2 * (end - start));
+    const [places, matters] = [this.#places, this.#matters];
+    let found = 0;
+    for (let at = end - 1; at >= start; at--) {
+      places[found] = at;
+      found += matters[names[at]!]!;
+    }
+    return found;
   }
 
   /** Returns which of the possible bits an event has, if its mask depends on more than its name. */

@@ -38,7 +38,7 @@ function firstAttempt(ms: Float64Array, masks: Uint16Array, rules: AttemptRules)
   const search = new FirstAttempt(rules);
   search.clear();
   for (let i = 0; i < EVENTS && !search.isOver; i++) {
-    if ((masks[i]! & search.wanted) !== 0) search.add(masks[i]!, ms[i]!, i);
+    if ((masks[i]! & search.wanted) !== 0) search.add(masks[i]!, ms[i]!, 0, i);
   }
   return search;
 }
@@ -47,7 +47,7 @@ function firstAttempt(ms: Float64Array, masks: Uint16Array, rules: AttemptRules)
 function bestOf(ms: Float64Array, masks: Uint16Array, rules: AttemptRules) {
   const search = bestAttempt(rules);
   search.clear();
-  for (let i = EVENTS - 1; i >= 0; i--) search.add(masks[i]!, ms[i]!, i);
+  for (let i = EVENTS - 1; i >= 0; i--) search.add(masks[i]!, ms[i]!, 0, i);
   return search;
 }
 

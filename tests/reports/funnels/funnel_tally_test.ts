@@ -3,8 +3,10 @@ import { Attempts } from "../../../src/reports/funnels/counted_attempts.ts";
 import { tallyAttempts } from "../../../src/reports/funnels/funnel_tally.ts";
 
 /** An attempt that reached its steps at these moments, as a search tells it. */
-const found = (ms: readonly number[], value: number, died = false) => ({
-  ...{ ms: Float64Array.from(ms), depth: ms.length, died, value },
+const found = (ms: readonly number[], died = false) => ({
+  ms: Float64Array.from(ms),
+  depth: ms.length,
+  died,
 });
 
 /** Dictionaries that know these values of ids. */
@@ -13,11 +15,11 @@ const knowing = (values: readonly (readonly [id: number, value: string])[]) => (
 
 Deno.test("tally: steps, times between the nearest two, and how attempts ended", async () => {
   const attempts = new Attempts();
-  attempts.add(found([1000, 1010, 1050], 0), true);
-  attempts.add(found([0, 20], 0, true), true);
-  attempts.add(found([0, 40], 0), true);
-  attempts.add(found([0], 0), true);
-  attempts.add(found([0], 0), false);
+  attempts.add(found([1000, 1010, 1050]), 0, true);
+  attempts.add(found([0, 20], true), 0, true);
+  attempts.add(found([0, 40]), 0, true);
+  attempts.add(found([0]), 0, true);
+  attempts.add(found([0]), 0, false);
   assert.deepEqual(await tallyAttempts(attempts.all(), 3, null), {
     steps: [
       { actors: 5, medianMs: null, p90Ms: null },
@@ -32,8 +34,8 @@ Deno.test("tally: steps, times between the nearest two, and how attempts ended",
 
 Deno.test("tally: ids of one value are one group; equally large ones go by conversions, then value", async () => {
   const attempts = new Attempts();
-  const reached = (id: number) => attempts.add(found([0, 5], id), false);
-  const left = (id: number) => attempts.add(found([0], id), false);
+  const reached = (id: number) => attempts.add(found([0, 5]), id, false);
+  const left = (id: number) => attempts.add(found([0]), id, false);
   // Two attempts of each value but d: z converts twice; b, c and the missing value once.
   reached(7);
   reached(1);
@@ -53,7 +55,7 @@ Deno.test("tally: all groups but the largest 25 are one, whose times are taken t
   const values: [number, string][] = [];
   for (let id = 0; id < 27; id++) {
     values.push([id, `v${String(id).padStart(2, "0")}`]);
-    attempts.add(found([0, 100 * id], id), false);
+    attempts.add(found([0, 100 * id]), id, false);
   }
   const { groups } = await tallyAttempts(attempts.all(), 2, knowing(values));
   assert.deepEqual(groups!.map(({ value }) => value), [
