@@ -179,31 +179,36 @@ function readScreen(input: EventInput, row: EventRow): void {
  * The properties of the two heatmap events that have columns of their own, in which a click takes 60 bytes
  * instead of about 250 as JSON. A value that its column cannot store exactly stays in the JSON too.
  */
-const LIFTS: Readonly<Record<string, ReadonlySet<string>>> = {
-  click: new Set(Object.keys(PROMOTED).filter((key) => key !== "depthPx")),
-  scroll: new Set(["viewportWidth", "viewportHeight", "documentHeight", "depthPx"]),
+const LIFTS: Readonly<Record<string, ReadonlyMap<string, LiftedColumn>>> = {
+  click: new Map(Object.entries(PROMOTED).filter(([key]) => key !== "depthPx")),
+  scroll: new Map(
+    (["viewportWidth", "viewportHeight", "documentHeight", "depthPx"] as const)
+      .map((key) => [key, PROMOTED[key]]),
+  ),
 };
 
+type LiftedColumn = typeof PROMOTED[keyof typeof PROMOTED];
+
 /** Puts a value into its column. @returns whether it is stored exactly */
-function lift(value: unknown, column: typeof PROMOTED[keyof typeof PROMOTED], row: EventRow) {
+function lift(value: unknown, column: LiftedColumn, row: EventRow): boolean {
   switch (column) {
     case "pointer_x":
     case "pointer_y":
       row[column] = typeof value === "number" && Number.isFinite(value) ? value : null;
-      break;
+      return row[column] !== null;
     case "fixed":
     case "rage":
     case "dead":
       row[column] = typeof value === "boolean" ? value : null;
-      break;
+      return row[column] !== null;
     case "selector":
       row[column] = typeof value === "string" ? value : null;
-      break;
+      return row[column] !== null;
     default:
       // A fraction of a pixel is rounded for the column, and kept in the JSON.
       row[column] = pixels(value);
+      return row[column] === value && value !== null;
   }
-  return row[column] !== null && row[column] === value;
 }
 
 function liftPointer(input: EventInput, row: EventRow): void {
@@ -219,9 +224,8 @@ function liftPointer(input: EventInput, row: EventRow): void {
   for (const key in properties) {
     // The name `server` is reserved for the server's own member.
     if (key === "server") continue;
-    if (lifts?.has(key) && lift(properties[key], PROMOTED[key as keyof typeof PROMOTED], row)) {
-      continue;
-    }
+    const column = lifts?.get(key);
+    if (column !== undefined && lift(properties[key], column, row)) continue;
     rest ??= Object.create(null) as Members;
     rest[key] = properties[key];
   }
