@@ -11,6 +11,8 @@ interface Waiter {
 export class Lanes {
   #free: number;
   readonly #waiting = new Map<number, Waiter>();
+  /** Those that reads wait for, in the order in which reads began to. Thousands may wait, so none is searched for. */
+  readonly #urgent = new Set<number>();
   #isUrgentsTurn = true;
   #restsUntilMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -23,6 +25,7 @@ export class Lanes {
   enter(projectId: number, isUrgent: boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.set(projectId, { isUrgent, enter: resolve });
+    if (isUrgent) this.#urgent.add(projectId);
     this.#next();
     return promise;
   }
@@ -32,6 +35,7 @@ export class Lanes {
     const waiter = this.#waiting.get(projectId);
     if (waiter === undefined || waiter.isUrgent) return;
     waiter.isUrgent = true;
+    this.#urgent.add(projectId);
     this.#next();
   }
 
@@ -49,11 +53,14 @@ export class Lanes {
   }
 
   #choose(): [number, Waiter] | undefined {
-    const waiting = [...this.#waiting];
-    const urgent = waiting.find(([, { isUrgent }]) => isUrgent);
+    const [oldest] = this.#waiting;
+    const [urgentId] = this.#urgent;
+    const urgent: [number, Waiter] | undefined = urgentId === undefined
+      ? undefined
+      : [urgentId, this.#waiting.get(urgentId)!];
     const restMs = this.#restsUntilMs - performance.now();
-    if (restMs <= 0) return (this.#isUrgentsTurn ? urgent : undefined) ?? waiting[0];
-    if (urgent === undefined && waiting.length > 0) {
+    if (restMs <= 0) return (this.#isUrgentsTurn ? urgent : undefined) ?? oldest;
+    if (urgent === undefined && oldest !== undefined) {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#next(), Math.ceil(restMs));
     }
@@ -66,6 +73,7 @@ export class Lanes {
       if (chosen === undefined) return;
       const [projectId, { isUrgent, enter }] = chosen;
       this.#waiting.delete(projectId);
+      this.#urgent.delete(projectId);
       this.#isUrgentsTurn = !isUrgent;
       this.#free--;
       enter();
