@@ -22,6 +22,8 @@ const NARROWED: readonly Json[] = [
   { filters: [{ field: "device", op: "is", values: ["mobile"] }], bots: "include" },
   { segment: "back-without-buying" },
 ];
+/** Of more numbers some: each is a request. */
+const NUMBERS_OF_A_READ = 30;
 /** Up to so many rows are counted one by one, too. */
 const ROWS_MAX = 60;
 
@@ -153,15 +155,15 @@ async function assertNumber({ read }: DemoProject, shared: Json, told: Told): Pr
   assert.equal(nextCursor, null);
 }
 
-/** Whoever asks who a number counts is listed as many. Of more than `numbersMax` of a read some: each is a request. */
-export async function assertListed(demo: DemoProject, numbersMax: number): Promise<void> {
+/** Whoever asks who a number counts is listed as many. */
+export async function assertListed(demo: DemoProject): Promise<void> {
   const reads = [ofFunnels, ofRetention, ofJourneys, ofAcquisition, ofKpis, ofHeatmaps];
   for (const narrowed of NARROWED) {
     const shared = { ...DEMO_DAYS, ...narrowed };
     for (const numbersOf of reads) {
       const told = await numbersOf(demo, shared);
       assert.ok(told.some(({ count }) => count > 1), numbersOf.name);
-      const every = Math.ceil(told.length / numbersMax);
+      const every = Math.ceil(told.length / NUMBERS_OF_A_READ);
       for (const [i, one] of told.entries()) {
         if (i % every === 0) await assertNumber(demo, shared, one);
       }

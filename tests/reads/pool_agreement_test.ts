@@ -8,7 +8,7 @@ import { randomSegments } from "../reference/random_segments.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { Store } from "./stored_world.ts";
 
-const HISTORIES = { postgres: 8, embedded: 1 } as const;
+const HISTORIES = { postgres: 8, embedded: 2 } as const;
 const QUESTIONS_OF_EACH_READ = 2;
 const EVENTS_MAX = 90;
 const PRESENT_MS_MIN = 86_400_000;
