@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { readEvent, RejectedEvent, suspicionOf } from "../src/ingest/event_schema.ts";
-import { readEventMatch, readMatchOrPage } from "../src/query/filters.ts";
+import { MatchOrPage, readEventMatch } from "../src/query/filters.ts";
 import { Problem } from "../src/problem.ts";
 import { WITH_ADVICE } from "../src/schema_mistakes.ts";
 
@@ -43,9 +43,9 @@ Deno.test("a schema's refusal says what to send, unless the schema has a message
 });
 
 /** What is told of a parameter. */
-function refusal(read: typeof readEventMatch, value: unknown): string | undefined {
+function refusal(value: unknown, schema?: typeof MatchOrPage): string | undefined {
   try {
-    read(new URLSearchParams({ start: JSON.stringify(value) }), "start");
+    readEventMatch(new URLSearchParams({ start: JSON.stringify(value) }), "start", schema);
   } catch (error) {
     assert.ok(error instanceof Problem);
     return error.options.errors?.[0]?.message;
@@ -53,12 +53,12 @@ function refusal(read: typeof readEventMatch, value: unknown): string | undefine
 }
 
 Deno.test("the refusal of an invalid match says what to send", () => {
-  assert.equal(refusal(readEventMatch, {}), "name: Give the name of an event.");
-  assert.equal(refusal(readEventMatch, { name: 5 }), "name: Give the name of an event.");
+  assert.equal(refusal({}), "name: Give the name of an event.");
+  assert.equal(refusal({ name: 5 }), "name: Give the name of an event.");
   const unknown = "Remove colour: there is no such member here.";
-  assert.equal(refusal(readEventMatch, { name: "a", colour: "red" }), unknown);
-  assert.equal(refusal(readMatchOrPage, { path: "/", colour: "red" }), unknown);
-  assert.equal(refusal(readMatchOrPage, { path: 5 }), "path: Use text.");
+  assert.equal(refusal({ name: "a", colour: "red" }), unknown);
+  assert.equal(refusal({ path: "/", colour: "red" }, MatchOrPage), unknown);
+  assert.equal(refusal({ path: 5 }, MatchOrPage), "path: Use text.");
 });
 
 Deno.test("the refusal of an event's member of another type says what to send", () => {

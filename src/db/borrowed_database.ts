@@ -13,7 +13,7 @@ class Loan {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
 
-  constructor(readonly port: MessagePort) {
+  constructor(private readonly port: MessagePort) {
     port.onmessage = ({ data }: MessageEvent<LoanReply>) => {
       const answer = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);

@@ -74,7 +74,7 @@ export class LentDatabase {
   #lastScope = NO_TRANSACTION;
   #isClosed = false;
 
-  constructor(readonly database: Database, readonly port: MessagePort) {
+  constructor(private readonly database: Database, private readonly port: MessagePort) {
     port.onmessage = (event: MessageEvent<LoanRequest>) => void this.#answer(event.data);
   }
 

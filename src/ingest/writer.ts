@@ -79,7 +79,7 @@ export class Writer {
   /** How many of the next flushes are checked for events that were stored before. */
   #flushesToCheck = 0;
 
-  constructor(readonly sql: Sql, readonly options: WriterOptions) {
+  constructor(private readonly sql: Sql, private readonly options: WriterOptions) {
     this.#rowsMax = options.queuedRowsMax ?? QUEUED_ROWS_MAX;
     this.#bytesMax = options.queuedBytesMax ?? QUEUED_BYTES_MAX;
   }
@@ -339,7 +339,7 @@ class Gathered {
   readonly rows: readonly EventRow[];
   #distinct: Distinct | null = null;
 
-  constructor(readonly group: readonly Pick<Waiting, "rows">[]) {
+  constructor(private readonly group: readonly Pick<Waiting, "rows">[]) {
     this.rows = group.flatMap(({ rows }) => rows);
   }
 

@@ -26,7 +26,10 @@ export class ActorUpdates {
   readonly #goneActors = new Map<number, StoredActor>();
 
   /** @param newActors actors without any stored data so far */
-  constructor(readonly known: KnownProject, readonly newActors: ReadonlySet<number>) {
+  constructor(
+    private readonly known: KnownProject,
+    private readonly newActors: ReadonlySet<number>,
+  ) {
     const { days, dictionaries: { technical } } = known;
     this.totals = new EventTotals(days, technical);
     this.sightings = new Sightings(days, technical);

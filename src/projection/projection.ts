@@ -82,7 +82,7 @@ class ProjectsProjection implements Projection {
   readonly #turns = new Map<number, Promise<Outcome>>();
   readonly #merging: Merging;
 
-  constructor(readonly database: Database, readonly options: ProjectionOptions) {
+  constructor(private readonly database: Database, private readonly options: ProjectionOptions) {
     const isEmbedded = database.engine === "embedded";
     this.#aimMs = isEmbedded ? LIMITS.PROJECTION_AIM_MS_EMBEDDED : LIMITS.PROJECTION_AIM_MS;
     this.#restShare = isEmbedded ? LIMITS.PROJECTION_REST_SHARE_EMBEDDED : 0;

@@ -53,7 +53,7 @@ export class TableStatistics {
   #dueAfter: number | null = null;
   readonly #projects = new Map<number, ProjectGrowth>();
 
-  constructor(readonly database: Database) {
+  constructor(private readonly database: Database) {
   }
 
   /** To be called after `events` more events of a project were projected. */

@@ -17,7 +17,7 @@ export class EventInSession {
     if (!this.#isFound) this.#isFound = this.#seek(segment, start, end);
   };
 
-  constructor(readonly test: EventTest) {
+  constructor(private readonly test: EventTest) {
     this.#needsNoBits = test.needsNoBits;
     const { names } = test;
     this.#takesViews = names === null || names[PAGE_VIEW] === 1;

@@ -139,7 +139,7 @@ export class Samples {
   #length = 0;
 
   /** @param chunks the samples to begin with */
-  constructor(readonly keyMax: number, chunks: readonly SampleChunk[] = []) {
+  constructor(private readonly keyMax: number, chunks: readonly SampleChunk[] = []) {
     this.#full = [...chunks];
   }
 

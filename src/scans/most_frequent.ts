@@ -27,7 +27,7 @@ function compare(a: CountedText, b: CountedText): number {
 export class Ranking<T extends CountedText = CountedText> {
   readonly #ranked: T[] = [];
 
-  constructor(readonly most: number) {
+  constructor(private readonly most: number) {
   }
 
   /** The most frequent so far, in their order. */

@@ -26,7 +26,7 @@ interface Inputs {
 class SessionBitSetter implements Visitor<null> {
   readonly #scan: SessionScan;
 
-  constructor(readonly inputs: Inputs, readonly words: readonly Int32Array[]) {
+  constructor(private readonly inputs: Inputs, private readonly words: readonly Int32Array[]) {
     this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
   }
 

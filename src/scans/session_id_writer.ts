@@ -29,7 +29,7 @@ class SessionIdWriter implements Visitor<null> {
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#write(segment, start, end);
 
-  constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
+  constructor(private readonly inputs: Inputs, words: readonly Int32Array[]) {
     this.#tests = new MatchTests(inputs.matches, words);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
   }

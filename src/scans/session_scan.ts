@@ -49,7 +49,10 @@ export class SessionScan implements SessionCounts {
   #to = 0;
 
   /** @param reach events outside of it are skipped: it must hold the wanted sessions whole */
-  constructor(readonly reach: Span, readonly visitSession: (session: ScannedSession) => void) {
+  constructor(
+    private readonly reach: Span,
+    private readonly visitSession: (session: ScannedSession) => void,
+  ) {
   }
 
   /** Visits the sessions of an actor, in order. */

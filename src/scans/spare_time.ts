@@ -9,7 +9,7 @@ export class SpareTime {
   #othersMs = 0;
 
   /** @param graceMs see `SPARE_TIME_GRACE_MS` */
-  constructor(readonly graceMs: number) {
+  constructor(private readonly graceMs: number) {
   }
 
   /**

@@ -36,7 +36,7 @@ export class NewEvents implements EventSource {
    * @param textBytes about how many bytes their texts take, each once
    */
   constructor(
-    readonly columns: BatchColumns,
+    private readonly columns: BatchColumns,
     readonly order: Uint32Array,
     readonly textBytes: number,
   ) {

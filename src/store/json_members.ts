@@ -19,7 +19,7 @@ export class MemberScanner {
   #at = 0;
 
   /** @param text holds the objects */
-  constructor(readonly text: string) {}
+  constructor(private readonly text: string) {}
 
   /** Begins at an object from `start` to before `end`. @returns whether one begins there */
   open(start: number, end: number): boolean {

@@ -108,7 +108,7 @@ class SourceProperties {
   #byKey = new Uint32Array(0);
   #keyStarts = new Uint32Array(0);
 
-  constructor(readonly source: EventSource, readonly keys: PropertyKeys) {
+  constructor(private readonly source: EventSource, private readonly keys: PropertyKeys) {
     this.#column = source.texts("properties");
     const { codes, ends } = this.#column;
     this.#firsts = new Uint32Array(ends.length + 1);

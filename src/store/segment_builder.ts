@@ -127,11 +127,11 @@ class SegmentBuilder {
   readonly #keys = new Map<IntegerName, Int32Array>();
 
   constructor(
-    readonly sources: readonly EventSource[],
-    readonly order: Order,
-    readonly properties: SplitProperties,
-    readonly blockEvents: number,
-    readonly yieldIfDue: Yield,
+    private readonly sources: readonly EventSource[],
+    private readonly order: Order,
+    private readonly properties: SplitProperties,
+    private readonly blockEvents: number,
+    private readonly yieldIfDue: Yield,
   ) {
     let fromMs = Infinity;
     let toMs = -Infinity;

@@ -119,8 +119,8 @@ export class SegmentReader {
     readonly head: SegmentHead,
     readonly blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
-    readonly segmentId: number | null = null,
-    readonly kept: KeptColumns | null = null,
+    private readonly segmentId: number | null = null,
+    private readonly kept: KeptColumns | null = null,
     picked: Uint32Array | null = null,
   ) {
     this.#picked = picked;

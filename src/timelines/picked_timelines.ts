@@ -43,9 +43,9 @@ class PickedTimelines implements Timelines {
 
   constructor(
     readonly segments: readonly LoadedSegment[],
-    readonly all: TimelineColumns,
-    readonly placeOf: Int32Array,
-    readonly touched: TouchedTimelines,
+    private readonly all: TimelineColumns,
+    private readonly placeOf: Int32Array,
+    private readonly touched: TouchedTimelines,
   ) {
   }
 

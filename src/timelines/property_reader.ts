@@ -38,7 +38,11 @@ class TextSearch {
   #backslash = -1;
 
   /** @param text the bytes of the column as a text with one character per byte */
-  constructor(readonly column: TextColumn, readonly text: string, readonly key: string) {
+  constructor(
+    readonly column: TextColumn,
+    private readonly text: string,
+    private readonly key: string,
+  ) {
     this.#mayBePlain = !/^[:,\]}]/.test(key);
     this.#needle = LATIN1.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
   }
@@ -227,7 +231,10 @@ export class PropertyReader {
   #read: { readonly column: TextColumn; readonly text: string } | null = null;
 
   /** @param picked the only events whose values are wanted, ascending; null: all are */
-  constructor(readonly reader: SegmentReader, readonly picked: Uint32Array | null) {}
+  constructor(
+    private readonly reader: SegmentReader,
+    private readonly picked: Uint32Array | null,
+  ) {}
 
   /**
    * Reads one property. Its values are as JavaScript writes them if the text has lists, objects or escapes, else

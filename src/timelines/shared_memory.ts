@@ -66,7 +66,7 @@ export class MemoryScope {
 export class MemoryUse extends MemoryScope {
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(memory: SharedMemory, readonly leave: () => void) {
+  constructor(memory: SharedMemory, private readonly leave: () => void) {
     super(memory);
   }
 
@@ -102,7 +102,7 @@ export class SharedMemory {
   readonly #reads = new Set<number>();
 
   /** @param bytesMax free buffers are kept to be recycled while they and those in use take at most this */
-  constructor(readonly bytesMax: number) {}
+  constructor(private readonly bytesMax: number) {}
 
   /** The bytes in use, kept to be recycled, or waiting for reads to end. */
   get bytes(): number {

@@ -65,7 +65,7 @@ export class RunMerge {
   #heap = new Int32Array(64);
   #size = 0;
 
-  constructor(readonly segments: readonly LoadedSegment[], readonly runs: ActorRuns) {
+  constructor(readonly segments: readonly LoadedSegment[], private readonly runs: ActorRuns) {
     this.timeline = new GrowingTimeline(segments);
     this.#times = segments.map(({ times }) => times);
     this.#fromMs = Float64Array.from(segments, ({ fromMs }) => fromMs);

@@ -107,7 +107,7 @@ export class RunTimelines implements Timelines {
   readonly runBits: Int32Array;
   readonly #identities: Int32Array;
 
-  constructor(segment: LoadedSegment, readonly actorOf: Int32Array) {
+  constructor(segment: LoadedSegment, private readonly actorOf: Int32Array) {
     const { identities, starts, ends, runBits } = segment;
     this.segments = [segment];
     this.segmentOf = new Int32Array(identities.length);
