@@ -49,14 +49,20 @@ const WAITING: readonly string[] = [
 ];
 
 /** What a file has that keeps a server or a browser for all its tests. */
-const KEEPING = /Deno\.test\.beforeAll\(|= (?:shared\w+|dashboardWorld)\(/;
+const KEEPING = /Deno\.test\.beforeAll\(|= (?:shared(?:\w*App|World|Captures)|dashboardWorld)\(/;
+/** What a file has whose tests look for timers that are left behind, which may be those of others. */
+const LOOKING = /sanitizeOps/;
 
 /**
  * Files that one entry runs, but for the longest. Those that keep something have entries of their own: it is there from the
- * entry's first test to its last, and its timers would be those of tests that look for what is left behind, or that
- * hold timers.
+ * entry's first test to its last.
  */
-const FILES_TOGETHER = { keeping: 8, others: 12 } as const;
+const FILES_TOGETHER = { keeping: 8, looking: 1, others: 12 } as const;
+
+function kindOf(path: string): keyof typeof FILES_TOGETHER {
+  const text = Deno.readTextFileSync(new URL(path, ROOT));
+  return LOOKING.test(text) ? "looking" : KEEPING.test(text) ? "keeping" : "others";
+}
 
 /** Those that take longest, the longest first. Each has an entry of its own. */
 const LONGEST: readonly string[] = [
@@ -121,14 +127,9 @@ async function writeEntry(paths: readonly string[]): Promise<string> {
 /** Makes the entries of some files, those that take longest first. @returns their paths */
 async function writeEntries(paths: readonly string[]): Promise<string[]> {
   const longest = LONGEST.filter((path) => paths.includes(path)).map((path) => [path]);
-  const { keeping = [], others = [] } = Object.groupBy(
-    paths.filter((path) => !LONGEST.includes(path)),
-    (path) => KEEPING.test(Deno.readTextFileSync(new URL(path, ROOT))) ? "keeping" : "others",
-  );
-  const dealt = [
-    ...dealtOut(keeping, FILES_TOGETHER.keeping),
-    ...dealtOut(others, FILES_TOGETHER.others),
-  ];
+  const ofKinds = Map.groupBy(paths.filter((path) => !LONGEST.includes(path)), kindOf);
+  const dealt = (["keeping", "looking", "others"] as const)
+    .flatMap((kind) => dealtOut(ofKinds.get(kind) ?? [], FILES_TOGETHER[kind]));
   return await Promise.all([...longest, ...dealt].map(writeEntry));
 }
 

@@ -1,5 +1,5 @@
 /**
- * In CI, on a machine that others use too, tests that failed are run once more, alone: a browser that took
+ * In CI, on a machine that others use too, tests that failed are run once more, without others: a browser that took
  * too long beside others is told from what is broken. What fails again, or does not run again, has
  * failed, and what failed first is named, to be mended.
  */
@@ -88,10 +88,11 @@ export function filesOf(
   const found = new Set<string>();
   for (const name of names) {
     const end = ` => ${name} ... FAILED`;
-    const line = lines.find((text) => text.startsWith("./") && text.includes(end));
-    const file = line?.slice("./".length, line.indexOf(end));
-    if (file === undefined || !all.includes(file)) return all;
-    found.add(file);
+    // Several files may have a test of this name.
+    const files = lines.filter((text) => text.startsWith("./") && text.includes(end))
+      .map((line) => line.slice("./".length, line.indexOf(end)));
+    if (files.length === 0 || files.some((file) => !all.includes(file))) return all;
+    for (const file of files) found.add(file);
   }
   return all.filter((file) => found.has(file));
 }

@@ -241,6 +241,12 @@ Deno.test("tidy: no test sends a signal to its own process, which runs other tes
   assert.deepEqual(senders.map(({ path }) => path), []);
 });
 
+Deno.test("tidy: no hook runs before or after each test, which would be those of other files too", () => {
+  const hook = new RegExp(String.raw`Deno\.test\.(?:before|after)` + "Each");
+  const users = everything.filter(({ lines }) => lines.some((line) => hook.test(line)));
+  assert.deepEqual(users.map(({ path }) => path), []);
+});
+
 Deno.test("tidy: no barrels, and no file named for what it does not hold", () => {
   const named = sources.filter(({ path }) =>
     /(?:^|\/)(?:index|mod|utils?|helpers?|common|types|misc)\.ts$/.test(path)

@@ -72,7 +72,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
   );
 }
 
-interface OpenerProps extends ButtonProps {
+interface OpenerProps extends Omit<ButtonProps, "onClick"> {
   /** The dialog that it opens. */
   readonly dialog: (onClose: () => void) => ComponentChildren;
 }

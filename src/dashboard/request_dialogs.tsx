@@ -65,7 +65,7 @@ interface ConfirmedRequestProps {
 /** Asks before a request that deletes what it was opened from, for good. */
 export function ConfirmedRequest(props: ConfirmedRequestProps) {
   const { title, action, ask, children } = props;
-  const { isBusy, problem, run } = useRequest(ask);
+  const { isBusy, problem, run } = useRequest(() => ask());
   const isGivenUp = useRef(false);
   const onClose = () => {
     // What was asked for is done, whether somebody waits for it or not.

@@ -108,8 +108,7 @@ export class AcquisitionSums {
   readonly #days = new Map<number, Map<number, DaySums>>();
   #held = 0;
 
-  constructor(private readonly tx: Sql, private readonly projectId: number) {
-  }
+  constructor(private readonly tx: Sql, private readonly projectId: number) {}
 
   dayOf(dimension: number, day: number, valueNumber: number): DaySums {
     const key = dimension * DAYS_SPAN + day;

@@ -6,7 +6,8 @@ interface Waiter {
 
 /**
  * Schedules the projects that one server projects: a fixed number at once, in the order in which they asked,
- * so that none blocks another. Every second turn goes to a project that a read waits for, if there is one.
+ * so that none blocks another. Every second turn goes to a project that a read waits for, if there is one, in the
+ * order in which reads began to wait.
  */
 export class Lanes {
   #free: number;

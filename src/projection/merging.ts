@@ -75,8 +75,7 @@ export class Merging {
   /** Segments that could not be read, which are skipped. */
   readonly #unreadable = new Set<number>();
 
-  constructor(private readonly database: Database, private readonly host: MergingHost) {
-  }
+  constructor(private readonly database: Database, private readonly host: MergingHost) {}
 
   /** To be called when a project has a new segment. */
   note(projectId: number): void {

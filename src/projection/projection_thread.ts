@@ -48,9 +48,9 @@ export class ProjectionThread implements Projection {
 
   /** @param url PostgreSQL's, where the worker has connections of its own; null: it borrows `database` */
   constructor(
-    readonly database: Database,
-    readonly url: string | null,
-    readonly options: ProjectionThreadOptions = {},
+    private readonly database: Database,
+    private readonly url: string | null,
+    private readonly options: ProjectionThreadOptions = {},
   ) {}
 
   async catchUp(projectId: number): Promise<void> {

@@ -53,8 +53,7 @@ export class TableStatistics {
   #dueAfter: number | null = null;
   readonly #projects = new Map<number, ProjectGrowth>();
 
-  constructor(private readonly database: Database) {
-  }
+  constructor(private readonly database: Database) {}
 
   /** To be called after `events` more events of a project were projected. */
   async note(projectId: number, events: number): Promise<void> {

@@ -108,9 +108,11 @@ export function readRange(
     const fault = isSkipped ? `This day was skipped in ${timezone}.` : "Must lie before `to`.";
     throw invalidParameter("from", fault);
   }
-  const longest = localTime(from.getTime(), timezone).add({ years: yearsMax ?? 0 });
-  if (yearsMax !== null && to.getTime() > longest.epochMilliseconds) {
-    throw rangeTooLarge("from", `Ask for at most ${yearsMax} years at once.`);
+  if (yearsMax !== null) {
+    const longest = localTime(from.getTime(), timezone).add({ years: yearsMax });
+    if (to.getTime() > longest.epochMilliseconds) {
+      throw rangeTooLarge("from", `Ask for at most ${yearsMax} years at once.`);
+    }
   }
   return {
     from,

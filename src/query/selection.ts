@@ -49,16 +49,22 @@ export interface Dictionary {
   readonly text: string;
 }
 
-const OF_TERMS: readonly string[] = ["name", "title", "path", "entryPath", "exitPath"];
-const OF_CONTEXTS: readonly string[] = ["host", "country", "region", "city", "browser", "os"];
+type OfDictionary = SessionDimension | "name" | "title";
+const TERM_FIELDS = ["name", "title", "path", "entryPath", "exitPath"] as const;
+const CONTEXT_FIELDS = ["host", "country", "region", "city", "browser", "os", "device"] as const;
+
+const isOneOf = <T extends OfDictionary>(field: OfDictionary, some: readonly T[]): field is T =>
+  (some as readonly OfDictionary[]).includes(field);
 
 /** Returns the dictionary of a field of events or sessions; for `referrer` it is `traffic`. */
-export function dictionaryOf(field: SessionDimension | "name" | "title"): Dictionary {
-  if (OF_TERMS.includes(field)) return { table: "terms", id: "term_id", text: "v.term" };
-  const ofContexts = { table: "contexts", id: "context_id" } as const;
-  if (field === "device") return { ...ofContexts, text: deviceOf("v") };
-  if (OF_CONTEXTS.includes(field)) return { ...ofContexts, text: `v.${field}` };
-  return { table: "traffic", id: "traffic_id", text: `v.${field}` };
+export function dictionaryOf(field: OfDictionary): Dictionary {
+  if (isOneOf(field, TERM_FIELDS)) return { table: "terms", id: "term_id", text: "v.term" };
+  if (isOneOf(field, CONTEXT_FIELDS)) {
+    const text = field === "device" ? deviceOf("v") : `v.${field}`;
+    return { table: "contexts", id: "context_id", text };
+  }
+  const ofTraffic: SessionField | "referrer" = field;
+  return { table: "traffic", id: "traffic_id", text: `v.${ofTraffic}` };
 }
 
 /**

@@ -27,8 +27,7 @@ function compare(a: CountedText, b: CountedText): number {
 export class Ranking<T extends CountedText = CountedText> {
   readonly #ranked: T[] = [];
 
-  constructor(private readonly most: number) {
-  }
+  constructor(private readonly most: number) {}
 
   /** The most frequent so far, in their order. */
   get ranked(): readonly T[] {

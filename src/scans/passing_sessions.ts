@@ -25,7 +25,7 @@ export class PassingSessions {
   readonly #left = new GrowingTimeline();
   readonly #scan: SessionScan;
 
-  constructor({ test, reach }: SessionChoice, readonly next: NextVisitor) {
+  constructor({ test, reach }: SessionChoice, private readonly next: NextVisitor) {
     this.#test = test;
     this.#scan = new SessionScan(reach, (session) => this.#take(session));
   }

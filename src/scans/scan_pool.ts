@@ -106,7 +106,11 @@ export class ScanPool {
    * @param size how many workers; 0: all scans run on the calling thread
    * @param start starts a worker, which must know every kind of visitor that `run` is called with
    */
-  constructor(readonly size: number, readonly start: () => Worker, bounds: PoolBounds = {}) {
+  constructor(
+    private readonly size: number,
+    private readonly start: () => Worker,
+    bounds: PoolBounds = {},
+  ) {
     this.#inPlaceEventsMax = bounds.inPlaceEventsMax ?? SCAN_IN_PLACE_EVENTS_MAX;
     this.#taskTimelinesMax = bounds.taskTimelinesMax;
     this.#spareGraceMs = bounds.spareGraceMs ?? SPARE_TIME_GRACE_MS;

@@ -21,7 +21,7 @@ type VisitSlice = (
  * session (traffic 0) may lie among them; the events of an actor without any session come as one of traffic
  * 0. The object is reused for the next session: copy what must be kept.
  */
-export type ScannedSession = Readonly<Omit<SessionScan, "visit" | "reach" | "visitSession">>;
+export type ScannedSession = Readonly<Omit<SessionScan, "visit">>;
 
 /** Cuts timelines into sessions, and visits each session after its last event. */
 export class SessionScan implements SessionCounts {
@@ -52,8 +52,7 @@ export class SessionScan implements SessionCounts {
   constructor(
     private readonly reach: Span,
     private readonly visitSession: (session: ScannedSession) => void,
-  ) {
-  }
+  ) {}
 
   /** Visits the sessions of an actor, in order. */
   visit(actor: number, timeline: Timeline): void {

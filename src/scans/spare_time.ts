@@ -9,8 +9,7 @@ export class SpareTime {
   #othersMs = 0;
 
   /** @param graceMs see `SPARE_TIME_GRACE_MS` */
-  constructor(private readonly graceMs: number) {
-  }
+  constructor(private readonly graceMs: number) {}
 
   /**
    * Yields to the event loop when it is time to. @returns false once other work has taken more than its

@@ -81,6 +81,17 @@ export interface StoredIntegers {
   at(places: Uint32Array): Int32Array;
 }
 
+/** Returns `length` zeros as if they were stored. */
+export function zerosStored(length: number): StoredIntegers {
+  const all = () => new Int32Array(length);
+  const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
+    column.fill(0, at, at + length);
+  };
+  const bytes = () => new Uint8Array(length);
+  const at = (places: Uint32Array) => new Int32Array(places.length);
+  return { length, min: 0, max: 0, all, writeTo, bytes, at };
+}
+
 /** A shared buffer for decoded numbers, which are copied to their column at once; saves garbage. */
 let scratch = new Int32Array(0);
 /** Zeros for planes that numbers lack; never written. */
@@ -222,9 +233,7 @@ function deltasAt(
   return numbers;
 }
 
-/** The fields before stored integers. */
-type Preamble = ReturnType<typeof readPreamble>;
-
+/** Reads the fields before stored integers. */
 function readPreamble(reader: ByteReader) {
   const codec = reader.u8();
   if (codec !== FRAME && codec !== DELTA) {
@@ -251,23 +260,10 @@ export function joinedRange(ranges: readonly IntegerRange[]): IntegerRange {
 
 /** Reads what `writeIntegers` wrote; the numbers are decoded on demand. */
 export function readIntegers(reader: ByteReader): StoredIntegers {
-  const preamble = readPreamble(reader);
-  const first = preamble.codec === DELTA ? reader.i32() : preamble.min;
+  const { codec, length, min, max } = readPreamble(reader);
+  const first = codec === DELTA ? reader.i32() : min;
   const count = reader.u8();
-  const planes = Array.from({ length: count }, () => readSqueezed(reader, preamble.length));
-  return storedIntegers(preamble, first, planes);
-}
-
-/** Returns `length` zeros as if they were stored. */
-export function zerosStored(length: number): StoredIntegers {
-  return storedIntegers({ codec: FRAME, length, min: 0, max: 0 }, 0, []);
-}
-
-function storedIntegers(
-  { codec, length, min, max }: Preamble,
-  first: number,
-  planes: readonly Squeezed[],
-): StoredIntegers {
+  const planes = Array.from({ length: count }, () => readSqueezed(reader, length));
   const decode = (into: Int32Array): Int32Array => {
     addPlanes(planes, codec === FRAME ? min : 0, into);
     if (codec === FRAME) return into;

@@ -237,7 +237,8 @@ class SegmentBuilder {
     const { places, moments, ids } = this.order;
     return this.#blocks((from, to) => {
       const block = places.subarray(from, to);
-      const ms = Float64Array.from(block, (place) => moments[place]!);
+      const ms = new Float64Array(block.length);
+      for (let i = 0; i < ms.length; i++) ms[i] = moments[block[i]!]!;
       return written((writer) => writeIds(writer, idsAt(ids, block), ms));
     });
   }

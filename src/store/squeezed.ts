@@ -1,6 +1,5 @@
-import { zstdDecompressSync } from "node:zlib";
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
-import { zstdFrame } from "./zstd_frame.ts";
+import { zstdBytes, zstdFrame } from "./zstd_frame.ts";
 
 /** How bytes are stored. Append only. */
 const SAME = 0;
@@ -9,8 +8,6 @@ const ZSTD = 2;
 
 /** For fewer bytes, zstd's frame takes more than it saves. */
 const ZSTD_BYTES_MIN = 32;
-/** The smallest chunk size that zstd accepts for its output. */
-const CHUNK_BYTES_MIN = 64;
 /** zstd must save at least a sixteenth to be worth the decompression. */
 const ZSTD_SHARE_MAX = 15 / 16;
 
@@ -52,10 +49,7 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   }
   const stored = reader.bytes(reader.varint());
   if (kind === PLAIN) return { same: null, bytes: () => stored };
-  // All output fits into one chunk with room to spare: a chunk filled to its end costs another call.
-  const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
-  const options = { maxOutputLength: Math.max(1, length), chunkSize };
-  return { same: null, bytes: reader.keeping(() => zstdDecompressSync(stored, options)) };
+  return { same: null, bytes: reader.keeping(() => zstdBytes(stored, length)) };
 }
 
 /** Decompresses bytes and returns those at these places; null: all. */

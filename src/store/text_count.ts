@@ -11,7 +11,7 @@ export class TextCount {
   #isSharedCounted = false;
 
   /** @param shared the characters of texts that all events share */
-  constructor(private readonly columns: readonly CodedColumn[], readonly shared = 0) {
+  constructor(private readonly columns: readonly CodedColumn[], private readonly shared = 0) {
     let values = 0;
     this.#starts = columns.map((column) => {
       const start = values;

@@ -1,4 +1,10 @@
-import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
+import {
+  constants,
+  createZstdCompress,
+  createZstdDecompress,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from "node:zlib";
 
 const LEVEL = 1;
 /** The smallest window of zstd, and its default for this level: 512 KiB. */
@@ -6,6 +12,8 @@ const WINDOW_LOG_MIN = 10;
 const WINDOW_LOG_MAX = 19;
 /** Compressors for larger windows are not kept: they take more than a megabyte each, and are used seldom. */
 const KEPT_WINDOW_LOG_MAX = 17;
+/** The smallest chunk size that zstd accepts for its output. */
+const CHUNK_BYTES_MIN = 64;
 
 /** Options by the binary logarithm of the window. */
 const OPTIONS = Array.from({ length: WINDOW_LOG_MAX + 1 }, (_, log) => ({
@@ -15,39 +23,60 @@ const OPTIONS = Array.from({ length: WINDOW_LOG_MAX + 1 }, (_, log) => ({
   },
 }));
 
-/** More than the longest frame of so many bytes, which adds a 256th, 64 bytes and its head. */
-const frameBytesMax = (bytes: number): number => bytes + (bytes >> 8) + 128;
+/** What `node:zlib` made must come out alike before something kept is trusted. */
+const SAMPLE = Uint8Array.from({ length: 600 }, (_, i) => (i * i) % 97);
 
-/** What zstd writes into; a frame is copied out of it. */
-let output: Uint8Array | null = null;
+const areSame = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-type Compress = (bytes: Uint8Array) => Uint8Array;
+/** Returns `work` if it answers a sample rightly, twice; else null. */
+function trusted<T>(work: T, isRight: (work: T) => boolean): T | null {
+  try {
+    return isRight(work) && isRight(work) ? work : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes into `output`. Returns how many bytes of it are free, and how many of `bytes` are left. */
+type Transform = (bytes: Uint8Array, output: Uint8Array) => readonly [room: number, left: number];
 
 /**
- * Makes a compressor that keeps its memory from frame to frame. `node:zlib` has none: `zstdCompressSync` makes a
- * stream for each call, and a stream's own compressor is among its internals. Null if a version of Deno lacks it.
+ * Makes a transform that keeps its memory from frame to frame. `node:zlib` has none: its functions make a stream
+ * for each call. A stream's own transform is among its internals, which another version of Deno may lack.
  */
-function keptCompressor(log: number): Compress | null {
-  const stream: unknown = createZstdCompress(OPTIONS[log]);
+function keptTransform(stream: unknown, flush: number): Transform {
   const handle = Reflect.get(stream as object, "_handle");
-  const state: unknown = Reflect.get(stream as object, "_writeState");
-  const isKnown = typeof handle?.reset === "function" && typeof handle.writeSync === "function" &&
-    state instanceof Uint32Array;
-  if (!isKnown) return null;
-  return (bytes) => {
-    output ??= new Uint8Array(frameBytesMax(2 ** KEPT_WINDOW_LOG_MAX));
-    const { length } = bytes;
+  const state = Reflect.get(stream as object, "_writeState");
+  return (bytes, output) => {
     handle.reset();
-    handle.writeSync(constants.ZSTD_e_end, bytes, 0, length, output, 0, output.length);
-    const [room, left] = state;
-    // With room left over, the frame has ended.
-    if (left !== 0 || room === 0) throw new Error(`zstd left ${left} of ${length} bytes`);
-    return output.slice(0, output.length - room!);
+    handle.writeSync(flush, bytes, 0, bytes.length, output, 0, output.length);
+    return state;
   };
 }
 
+/** More than the longest frame of so many bytes, which adds a 256th, 64 bytes and its head. */
+const frameBytesMax = (bytes: number): number => bytes + (bytes >> 8) + 128;
+
+/** What compressors write into; a frame is copied out of it. */
+let frames: Uint8Array | null = null;
+
+type Compress = (bytes: Uint8Array) => Uint8Array;
+
+function keptCompressor(log: number): Compress | null {
+  const transform = keptTransform(createZstdCompress(OPTIONS[log]), constants.ZSTD_e_end);
+  const compress: Compress = (bytes) => {
+    const output = frames ??= new Uint8Array(frameBytesMax(2 ** KEPT_WINDOW_LOG_MAX));
+    const [room, left] = transform(bytes, output);
+    // With room left over, the frame has ended.
+    if (left !== 0 || room === 0) throw new Error(`zstd left ${left} of ${bytes.length} bytes`);
+    return output.slice(0, output.length - room);
+  };
+  return trusted(compress, () => areSame(compress(SAMPLE), zstdCompressSync(SAMPLE, OPTIONS[log])));
+}
+
 /** By the binary logarithm of the window; made when first used. */
-const kept = new Map<number, Compress | null>();
+const compressors = new Map<number, Compress | null>();
 
 /**
  * Compresses bytes fast, as a frame whose window is hardly larger than they are. The runtime does not tell zstd how
@@ -59,6 +88,40 @@ export function zstdFrame(bytes: Uint8Array): Uint8Array {
   const log = Math.max(WINDOW_LOG_MIN, Math.ceil(Math.log2(Math.max(1, bytes.length))));
   const compress = log > KEPT_WINDOW_LOG_MAX
     ? null
-    : kept.getOrInsertComputed(log, () => keptCompressor(log));
+    : compressors.getOrInsertComputed(log, () => keptCompressor(log));
   return compress?.(bytes) ?? zstdCompressSync(bytes, OPTIONS[Math.min(log, WINDOW_LOG_MAX)]!);
+}
+
+type Decompress = (frame: Uint8Array, length: number) => Uint8Array | null;
+
+/** Makes a function that returns null for a frame that is damaged, or not of `length` bytes. */
+function keptDecompressor(): Decompress | null {
+  const transform = keptTransform(createZstdDecompress(), constants.ZSTD_e_continue);
+  const decompress: Decompress = (frame, length) => {
+    const bytes = new Uint8Array(length);
+    try {
+      const [room, left] = transform(frame, bytes);
+      return room === 0 && left === 0 ? bytes : null;
+    } catch {
+      return null;
+    }
+  };
+  const frame = zstdCompressSync(SAMPLE);
+  return trusted(decompress, () => areSame(decompress(frame, SAMPLE.length)!, SAMPLE));
+}
+
+/** Made when first used. */
+let decompressor: Decompress | null | undefined;
+
+/**
+ * Decompresses a frame of `length` bytes, which is hardly slower than to copy them.
+ * @throws Error if it is damaged or longer
+ */
+export function zstdBytes(frame: Uint8Array, length: number): Uint8Array {
+  if (decompressor === undefined) decompressor = keptDecompressor();
+  const bytes = decompressor?.(frame, length) ?? null;
+  if (bytes !== null) return bytes;
+  // All output fits into one chunk with room to spare: a chunk filled to its end costs another call.
+  const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
+  return zstdDecompressSync(frame, { maxOutputLength: Math.max(1, length), chunkSize });
 }

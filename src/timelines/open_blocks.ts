@@ -14,8 +14,7 @@ export class OpenBlocks {
    * @param eventsMax the most events in kept blocks; other blocks are decoded again
    * @param memory the scope of kept blocks
    */
-  constructor(private readonly eventsMax: number, private readonly memory: MemoryScope) {
-  }
+  constructor(private readonly eventsMax: number, private readonly memory: MemoryScope) {}
 
   /** Returns the block that the wanted blocks begin with; null: it was not kept. */
   find({ segmentId, blocks }: WantedBlocks): DecodedBlocks | null {

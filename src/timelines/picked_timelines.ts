@@ -46,8 +46,7 @@ class PickedTimelines implements Timelines {
     private readonly all: TimelineColumns,
     private readonly placeOf: Int32Array,
     private readonly touched: TouchedTimelines,
-  ) {
-  }
+  ) {}
 
   goTo(actor: number): boolean {
     if (actor < this.#from || actor >= this.#to) this.#pick(actor, actor + 1);

@@ -39,7 +39,7 @@ class TextSearch {
 
   /** @param text the bytes of the column as a text with one character per byte */
   constructor(
-    readonly column: TextColumn,
+    private readonly column: TextColumn,
     private readonly text: string,
     private readonly key: string,
   ) {

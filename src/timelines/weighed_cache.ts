@@ -56,10 +56,10 @@ export class WeighedCache<K, V> implements Evicting {
    * @param budget shared with other caches; absent: this cache has its own
    */
   constructor(
-    readonly bytesMax: number,
-    readonly bytesOf: (value: V) => number,
-    readonly dropped: (value: V) => void = () => {},
-    readonly budget = new CacheBudget(bytesMax),
+    private readonly bytesMax: number,
+    private readonly bytesOf: (value: V) => number,
+    private readonly dropped: (value: V) => void = () => {},
+    private readonly budget = new CacheBudget(bytesMax),
   ) {
     budget.join(this);
   }

@@ -19,22 +19,24 @@ async function turns(projects: readonly number[], urgent: readonly number[]): Pr
 
 Deno.test("lanes: in the order of asking, every second turn that of a project that a read waits for", async () => {
   assert.deepEqual(await turns([1, 2, 3, 4, 5, 6], []), [1, 2, 3, 4, 5, 6]);
-  assert.deepEqual(await turns([1, 2, 3, 4, 5, 6], [5, 6]), [5, 1, 6, 2, 3, 4]);
+  assert.deepEqual(await turns([1, 2, 3, 4, 5, 6], [6, 5]), [6, 1, 5, 2, 3, 4]);
 });
 
 Deno.test("lanes: of ten thousand projects, a turn looks at few of those that wait", async () => {
   const ids = Array.from({ length: 10_000 }, (_, i) => i);
-  const half = new Map(ids.slice(0, ids.length / 2).map((id) => [id, {}]));
-  let [turnMs, copyMs] = [Infinity, Infinity];
-  for (let round = 0; round < 3; round++) {
-    const begunMs = performance.now();
-    assert.deepEqual(await turns(ids, []), ids);
-    turnMs = Math.min(turnMs, (performance.now() - begunMs) / ids.length);
-    for (let copy = 0; copy < 20; copy++) {
-      const copiedMs = performance.now();
-      assert.equal([...half].length, half.size);
-      copyMs = Math.min(copyMs, performance.now() - copiedMs);
+  const { [Symbol.iterator]: iterate, entries } = Map.prototype;
+  let looked = 0;
+  function* counted(this: Map<unknown, unknown>) {
+    for (const entry of entries.call(this)) {
+      looked++;
+      yield entry;
     }
   }
-  assert.ok(turnMs < copyMs / 2, `A turn takes ${turnMs} ms, and a copy of half of them ${copyMs}`);
+  Map.prototype[Symbol.iterator] = counted as typeof iterate;
+  try {
+    assert.deepEqual(await turns(ids, []), ids);
+  } finally {
+    Map.prototype[Symbol.iterator] = iterate;
+  }
+  assert.ok(looked >= ids.length && looked <= 3 * ids.length, `${looked} were looked at`);
 });

@@ -89,8 +89,7 @@ async function withDatabase(
   const open = async () => {
     const { databaseUrl, dataDir } = place;
     const connectionsMax = READ_CONNECTIONS_MAX;
-    // Filling a database with many rows in one statement takes long on a busy machine.
-    const options = { databaseUrl, dataDir, statementTimeoutMs: 60_000, connectionsMax };
+    const options = { databaseUrl, dataDir, statementTimeoutMs: 15_000, connectionsMax };
     const database = await openDatabase(options);
     opened.push(database);
     return database;
@@ -102,7 +101,7 @@ async function withDatabase(
   }
 }
 
-/** One cluster for all tests of a file, made only when the file has such a test. */
+/** One cluster for all tests of an entry (`run_all.ts`), made only when it has such a test. */
 function planCluster(): void {
   if (clusterIsPlanned) return;
   clusterIsPlanned = true;

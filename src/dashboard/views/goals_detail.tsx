@@ -156,6 +156,7 @@ function sourceColumns(
     numberColumn("Rate", ({ conversionRate }) => conversionRate?.value, {
       definition: GOAL_WORDS.sourceRate,
       show: ({ conversionRate }) => percent(conversionRate?.value),
+      // A phone has no room for it beside the value.
       isMinor: worth.length > 0,
     }),
     ...worth,

@@ -34,6 +34,7 @@ const allOf = (matches: ParameterMatches = {}): EventMatch[] =>
  * The terms in the caller's own parameters; without those of saved definitions, which the data's owner made.
  */
 export interface OwnTerms {
+  /** By parameter; values in them that never occurred are warned of. */
   readonly matches?: ParameterMatches;
   readonly fields?: readonly (Field | null)[];
   /** The key of a property whose values are shown. */

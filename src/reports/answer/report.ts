@@ -10,7 +10,7 @@ export interface Answer {
   /** Its own parameters as resolved, and shared ones that it resolves differently. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
-  /** The matches in the saved definitions that it names, for warnings of values that never occurred. */
+  /** Further matches that it answers by, as of saved definitions: values that never occurred are warned of. */
   readonly matches?: ParameterMatches;
   /** Warnings of other kinds. */
   readonly warnings?: readonly Warning[];

@@ -191,8 +191,9 @@ class InOrder extends BestAttempt {
     if ((mask & this.#noticed) === 0) return;
     if ((mask & this.#deciding) === 0) {
       this.#clearSteps();
-      // An entry that nothing follows counts only if none is followed by anything.
-      this.wanted = this.depth > 1 ? this.#deciding : this.#deciding | 1;
+      // With `entry=any`, an entry that nothing follows counts only if none is followed by anything.
+      const isLate = this.depth > 1 && this.rules.entry === "any";
+      this.wanted = isLate ? this.#deciding : this.#deciding | 1;
       return;
     }
     const { stepCount } = this.rules;

@@ -47,7 +47,10 @@ function firstAttempt(ms: Float64Array, masks: Uint16Array, rules: AttemptRules)
 function bestOf(ms: Float64Array, masks: Uint16Array, rules: AttemptRules) {
   const search = bestAttempt(rules);
   search.clear();
-  for (let i = EVENTS - 1; i >= 0; i--) search.add(masks[i]!, ms[i]!, 0, i);
+  for (let i = EVENTS - 1; i >= 0; i--) {
+    const mask = masks[i]! & search.wanted;
+    if (mask !== 0) search.add(mask, ms[i]!, 0, i);
+  }
   return search;
 }
 

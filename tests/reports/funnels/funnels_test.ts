@@ -69,9 +69,13 @@ const aFunnel: fc.Arbitrary<FunnelParams> = fc.record({
   filters: fc.oneof(fc.constant([]), fc.constant([]), fc.array(aFilter, { maxLength: 1 })),
   bots: fc.constantFrom("exclude" as const, "exclude" as const, "include" as const),
   bounds: fc.tuple(fc.nat(5), fc.integer({ min: 6, max: HOURS })),
-  by: fc.option(fc.constantFrom("country", "path", "properties.plan", "campaign", "userId"), {
-    nil: undefined,
-  }),
+  by: fc.option(
+    fc.constantFrom(
+      ...["country", "path", "properties.plan", "userId"],
+      ...["campaign", "entryPath", "exitPath"],
+    ),
+    { nil: undefined },
+  ),
 }).map(({ bounds: [from, to], by, ...params }) => ({
   ...params,
   ...by === undefined ? {} : { by },
