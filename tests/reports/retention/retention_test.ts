@@ -15,7 +15,7 @@ import { readRange } from "../../../src/query/range.ts";
 import type { Scope } from "../../../src/query/selection.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { answerAsked } from "../../support/asked_read.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { onBothEngines, onPostgres } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
 
@@ -368,7 +368,7 @@ function reckoned(periods: readonly Bucket[], cohort: string, criterion: string)
   });
 }
 
-onBothEngines("retention: over years, cells agree with a reference computation", async (t, db) => {
+onPostgres("retention: over years, cells agree with a reference computation", async (t, db) => {
   const database = await openWithProjects(db);
   await insertEvents(database, LONG_HISTORY.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   await createProjection(database).catchUp(1);
