@@ -11,6 +11,8 @@ const MINUTE_MS = 60_000;
 /** When the histories begin: an actor's events lie in several segments. */
 export const WORLD_FROM_MS = Date.parse("2026-01-05T00:00:00Z");
 export const WORLD_DAYS = 60;
+/** Every event, and two days after the last. */
+export const EVER = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * 86_400_000 };
 
 /** Fields of an event that timelines tell, those by its properties among them. */
 export const TOLD_FIELDS: readonly Field[] = [

@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
-import type { Span } from "../../src/query/selection.ts";
 import { SessionOfEvent } from "../../src/scans/session_of_event.ts";
 import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.ts";
 import type { Timeline } from "../../src/timelines/timeline.ts";
-import {
-  openWithHistory,
-  randomHistory,
-  WORLD_DAYS,
-  WORLD_FROM_MS,
-} from "../reports/session_world.ts";
+import { EVER, openWithHistory, randomHistory } from "../reports/session_world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { timelinesOf, visiting } from "../support/read_timelines.ts";
 
-const DAY_MS = 86_400_000;
-const EVER: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * DAY_MS };
 const IDS = ["traffic", "entryPath", "exitPath"] as const;
 
 type SessionIds = Readonly<Record<typeof IDS[number], number>>;

@@ -8,17 +8,16 @@ import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.t
 import { passesSession } from "../../src/scans/session_test.ts";
 import { sessionPasses } from "../../src/scans/session_tests.ts";
 import {
+  EVER,
   openWithHistory,
   randomFilter,
   randomHistory,
   WORLD_DAYS,
-  WORLD_FROM_MS,
 } from "../reports/session_world.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { timelinesOf, visiting } from "../support/read_timelines.ts";
 
 const DAY_MS = 86_400_000;
-const EVER: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * DAY_MS };
 
 /** All that the scan returns of a session. */
 interface Told extends Record<string, unknown> {
