@@ -68,7 +68,7 @@ const Span = z.strictObject({ from: Bound, to: Bound }, 'Use {"from","to"}.')
     const fault = spanFault(span);
     if (fault !== null) context.addIssue({ code: "custom", message: fault, path: ["to"] });
   })
-  .meta({ description: "Local dates, both inclusive, or instants, `to` exclusive." });
+  .describe("Local dates, both inclusive, or instants, `to` exclusive.");
 
 const WITHIN_USAGE =
   `Use range, days such as 30d (at most ${CONDITION_DAYS_MAX}), or {"from","to"} of two dates or two instants, the later one last.`;
@@ -79,10 +79,9 @@ const Within = z.union([
     return days !== undefined && Number(days) <= CONDITION_DAYS_MAX;
   }, WITHIN_USAGE),
   Span,
-], WITHIN_USAGE).meta({
-  description:
-    "range (default): from `from` to `to` of the read; 30d: that many local days up to the read's `to`; or a span.",
-});
+], WITHIN_USAGE).describe(
+  "range (default): from `from` to `to` of the read; 30d: that many local days up to the read's `to`; or a span.",
+);
 
 const times = (min: number) =>
   z.int(`Use a whole number from ${min} to ${CONDITION_TIMES_MAX}.`)
@@ -145,14 +144,12 @@ const Condition: z.ZodType<ActorCondition> = z.strictObject({
   any: Conditions.optional(),
   not: z.lazy(() => Condition).optional(),
   did: Match.optional(),
-  atLeast: times(1).optional().meta({ description: "With `did`. Default: 1, or 0 with `atMost`" }),
-  atMost: times(0).optional().meta({
-    description: "With `did`: also holds for people who never did it",
-  }),
+  atLeast: times(1).optional().describe("With `did`. Default: 1, or 0 with `atMost`"),
+  atMost: times(0).optional().describe("With `did`: also holds for people who never did it"),
   firstSeen: Span.optional(),
   goal: z.string("Give a goal's slug.").min(1, "Give a goal's slug.")
     .max(NAME_LENGTH_MAX, "Give a goal's slug.").optional()
-    .meta({ description: "Slug of a saved goal that was reached" }),
+    .describe("Slug of a saved goal that was reached"),
   within: Within.optional(),
 }, "Use a condition.").superRefine((members, context) => {
   const fault = membersFault(members);

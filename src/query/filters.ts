@@ -124,7 +124,7 @@ export const GROUPING_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS]);
 const FIELD_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS]);
 
 const FieldSchema = z.string(FIELD_USAGE).refine(isField, FIELD_USAGE)
-  .meta({ description: FIELD_USAGE }) as unknown as z.ZodType<Field>;
+  .describe(FIELD_USAGE) as unknown as z.ZodType<Field>;
 
 const TextValue = StorableText
   .max(FILTER_TEXT_LENGTH_MAX, `Use at most ${FILTER_TEXT_LENGTH_MAX} characters.`);

@@ -9,11 +9,10 @@ export function replyShown<T extends z.ZodRawShape>(members: T, query: z.ZodRawS
   return z.object({
     query: z.looseObject({ warnings: z.array(Warning), ...query }),
     asOf: z.iso.datetime(),
-    pending: z.int().meta({
-      description:
-        "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +
+    pending: z.int().describe(
+      "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +
         "at most a second",
-    }),
+    ),
     ...members,
   });
 }

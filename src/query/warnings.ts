@@ -14,15 +14,15 @@ export const Warning = z.object({
     ...["value_never_seen", "imported_left_out", "events_pending", "change_left_out"] as const,
     "without_effect",
   ]),
-  parameter: z.string().meta({ description: "The parameter that it is about" }),
-  field: z.string().optional().meta({
-    description: "Of value_never_seen: the field that the value is compared with",
-  }),
+  parameter: z.string().describe("The parameter that it is about"),
+  field: z.string().optional().describe(
+    "Of value_never_seen: the field that the value is compared with",
+  ),
   value: z.string().optional(),
   message: z.string(),
-  suggestions: z.array(z.string()).optional().meta({
-    description: "Values that may have been meant, the likeliest first",
-  }),
+  suggestions: z.array(z.string()).optional().describe(
+    "Values that may have been meant, the likeliest first",
+  ),
 }).meta({ id: "Warning", description: "The answer is exact, and perhaps not to what was meant." });
 
 export type Warning = z.output<typeof Warning>;

@@ -21,18 +21,16 @@ import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { shownAcquisition, type ShownTally } from "./acquisition_scan.ts";
 import { WHOLE } from "./acquisition_tally.ts";
 
-const count = (description: string) => z.int().meta({ description });
+const count = (description: string) => z.int().describe(description);
 const nullableCount = (description: string) =>
-  z.int().nullable().meta({
-    description:
-      `${description}; null: of imported days alone, which do not tell it, or too few for a share`,
-  });
+  z.int().nullable().describe(
+    `${description}; null: of imported days alone, which do not tell it, or too few for a share`,
+  );
 
 export const AcquisitionRow = z.object({
-  value: z.string().nullable().meta({
-    description:
-      "Null where the sessions have none; $other: values of too few visitors for a share",
-  }),
+  value: z.string().nullable().describe(
+    "Null where the sessions have none; $other: values of too few visitors for a share",
+  ),
   visitors: nullableCount("Distinct actors of the sessions"),
   newVisitors: nullableCount("Those whose first event ever is in the range"),
   sessions: nullableCount("Sessions that start in the range"),
@@ -41,18 +39,16 @@ export const AcquisitionRow = z.object({
   conversions: count(
     "With `goal`: distinct actors who reach it in these sessions; null: too few for a share",
   ).nullable().optional(),
-  conversionRate: RateShown.optional().meta({ description: "conversions / visitors" }),
-  goalValue: WorthShown.optional().meta({
-    description:
-      "With `goal`: what all its events in these sessions are worth together; nulls where the goal has no value, or too few reached it for a share",
-  }),
-  rule: z.string().nullable().meta({
-    description:
-      "Channel rule of most of the sessions; null in the total, and of imported days alone",
-  }),
-  imported: z.literal(true).optional().meta({
-    description: "Daily sums of another product are in it, as `query.imported` tells",
-  }),
+  conversionRate: RateShown.optional().describe("conversions / visitors"),
+  goalValue: WorthShown.optional().describe(
+    "With `goal`: what all its events in these sessions are worth together; nulls where the goal has no value, or too few reached it for a share",
+  ),
+  rule: z.string().nullable().describe(
+    "Channel rule of most of the sessions; null in the total, and of imported days alone",
+  ),
+  imported: z.literal(true).optional().describe(
+    "Daily sums of another product are in it, as `query.imported` tells",
+  ),
 }).meta({ id: "AcquisitionRow" });
 
 /** `GET /v1/acquisition`: where sessions come from, and what they lead to. */
@@ -73,7 +69,7 @@ export const ACQUISITION: Report = {
   reply: {
     rows: z.array(AcquisitionRow),
     total: AcquisitionRow,
-    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+    nextCursor: z.string().nullable().describe("Null on the last page"),
   },
   ask: (query) => {
     const parameters = readAcquisitionParameters(query);

@@ -11,10 +11,10 @@ export function pointsOf(current: Rate, previous: Rate): number | null {
   return current.value === null || previous.value === null ? null : current.value - previous.value;
 }
 
-export const ChangeShown = z.number().nullable().meta({
-  description: "(current − previous) / previous, 0.38 is +38 %; null on a base of zero or nothing",
-});
+export const ChangeShown = z.number().nullable().describe(
+  "(current − previous) / previous, 0.38 is +38 %; null on a base of zero or nothing",
+);
 
-export const PointsShown = z.number().nullable().meta({
-  description: "current − previous of the rate, 0.044 is +4.4 points; null if either has no value",
-});
+export const PointsShown = z.number().nullable().describe(
+  "current − previous of the rate, 0.044 is +4.4 points; null if either has no value",
+);

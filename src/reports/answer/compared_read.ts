@@ -6,7 +6,7 @@ import { SegmentShown } from "../saved/segment_definitions.ts";
 export const COMPARED_SHOWN = {
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  segment: SegmentShown.optional().meta({ description: "If segments are compared" }),
+  segment: SegmentShown.optional().describe("If segments are compared"),
 };
 
 /** Figures of the read compared with, and how those of the read changed against them. */

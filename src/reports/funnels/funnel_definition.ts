@@ -20,14 +20,14 @@ const WINDOW_DEFAULT = "7d";
 const Steps = z.array(EventMatch, "Use a list of steps.")
   .min(1, "Give at least one step.")
   .max(FUNNEL_STEPS_MAX, `Use at most ${FUNNEL_STEPS_MAX} steps.`)
-  .meta({ description: "The steps, each an event's name or an event match." });
+  .describe("The steps, each an event's name or an event match.");
 const Exclusions = z.array(EventMatch, "Use a list of events.")
   .max(FUNNEL_EXCLUSIONS_MAX, `Use at most ${FUNNEL_EXCLUSIONS_MAX} events.`)
-  .meta({ description: "Events that must not happen in between." });
+  .describe("Events that must not happen in between.");
 const Window = z.string(WINDOW_USAGE).refine((text) => windowMs(text) !== null, WINDOW_USAGE)
   .meta({ description: "How long after the entry a step may happen, inclusive.", example: "7d" });
 const By = z.string().refine(isGroupingField, GROUPING_USAGE)
-  .nullable().meta({ description: "Field by whose value at the entry actors are grouped." });
+  .nullable().describe("Field by whose value at the entry actors are grouped.");
 
 const MEMBERS = {
   steps: Steps,

@@ -26,22 +26,20 @@ import { FUNNEL_KIND, listFunnels, requireFunnel } from "./saved_funnels.ts";
 const Seconds = z.number().nullable();
 const StepShown = z.object({
   label: z.string(),
-  actors: z.int().nullable().meta({
-    description: "Who reached the step in the attempt that counts; null: too few for a share.",
-  }),
+  actors: z.int().nullable().describe(
+    "Who reached the step in the attempt that counts; null: too few for a share.",
+  ),
   conversionFromStart: RateShown,
   conversionFromPrevious: RateShown,
-  dropoff: z.int().nullable().meta({
-    description:
-      "Who reached the previous step and not this one; null: too few came here for a share.",
-  }),
+  dropoff: z.int().nullable().describe(
+    "Who reached the previous step and not this one; null: too few came here for a share.",
+  ),
   secondsFromPrevious: z.object({ median: Seconds, p90: Seconds }),
 }).meta({ id: "FunnelStep" });
 const GroupShown = z.object({
-  value: z.string().nullable().meta({
-    description:
-      "At the entry; null: missing; $other: all groups but the largest 25, and those of too few people for a share.",
-  }),
+  value: z.string().nullable().describe(
+    "At the entry; null: missing; $other: all groups but the largest 25, and those of too few people for a share.",
+  ),
   entered: z.int(),
   converted: z.int().nullable(),
   steps: z.array(StepShown),
@@ -49,17 +47,13 @@ const GroupShown = z.object({
 
 const FIGURES = {
   steps: z.array(StepShown),
-  entered: z.int().meta({ description: "Who did the first step in the range." }),
-  converted: z.int().nullable().meta({
-    description: "Who reached the last step; null, here and below: too few for a share.",
-  }),
-  excluded: z.int().nullable().meta({
-    description: "Whose attempt was ended by an excluded event.",
-  }),
-  open: z.int().nullable().meta({
-    description: "Neither converted nor excluded, with a window not over yet.",
-  }),
-  groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
+  entered: z.int().describe("Who did the first step in the range."),
+  converted: z.int().nullable().describe(
+    "Who reached the last step; null, here and below: too few for a share.",
+  ),
+  excluded: z.int().nullable().describe("Whose attempt was ended by an excluded event."),
+  open: z.int().nullable().describe("Neither converted nor excluded, with a window not over yet."),
+  groups: z.array(GroupShown).optional().describe("With `by`, the largest first."),
 };
 
 type StepReply = z.output<typeof StepShown>;
@@ -67,9 +61,9 @@ type StepReply = z.output<typeof StepShown>;
 const FunnelChange = z.object({
   entered: ChangeShown,
   converted: ChangeShown,
-  conversionRatePoints: PointsShown.meta({
-    description: "current − previous of converted / entered, 0.044 is +4.4 points",
-  }),
+  conversionRatePoints: PointsShown.describe(
+    "current − previous of converted / entered, 0.044 is +4.4 points",
+  ),
   steps: z.array(z.object({
     actors: ChangeShown,
     conversionFromStartPoints: PointsShown,
@@ -82,9 +76,9 @@ type FunnelChange = z.output<typeof FunnelChange>;
 /** The figures of a funnel in replies. */
 export const FUNNEL_REPLY = {
   ...FIGURES,
-  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
-    description: "Only with `compare`: the funnel in the range or segment compared with",
-  }),
+  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().describe(
+    "Only with `compare`: the funnel in the range or segment compared with",
+  ),
   change: FunnelChange.optional(),
 };
 
@@ -230,9 +224,9 @@ export const FUNNELS: Report = {
     ...Object.fromEntries(
       Object.entries(FUNNEL_REPLY).map(([name, type]) => [name, type.optional()]),
     ),
-    funnels: z.array(FunnelShown).optional().meta({
-      description: "The saved funnels, by slug; only without `steps`.",
-    }),
+    funnels: z.array(FunnelShown).optional().describe(
+      "The saved funnels, by slug; only without `steps`.",
+    ),
   },
   ask: (query) => {
     const definition = readDefinition(query);

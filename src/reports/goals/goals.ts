@@ -93,12 +93,12 @@ async function answer(read: Read): Promise<Answer> {
 }
 
 const CountsShown = {
-  uniqueConversions: z.int().nullable().meta({
-    description: "Distinct actors of matching events; null: too few for a share",
-  }),
-  totalConversions: z.int().nullable().meta({
-    description: "Matching events; null: of too few visitors for a share",
-  }),
+  uniqueConversions: z.int().nullable().describe(
+    "Distinct actors of matching events; null: too few for a share",
+  ),
+  totalConversions: z.int().nullable().describe(
+    "Matching events; null: of too few visitors for a share",
+  ),
 };
 
 const GoalResult = z.object({
@@ -107,12 +107,10 @@ const GoalResult = z.object({
   match: GoalMatchShown,
   valueDefinition: GoalValueShown,
   ...CountsShown,
-  conversionRate: RateShown.meta({
-    description: "Unique conversions / visitors under the same filters and range",
-  }),
-  value: WorthShown.meta({
-    description: "Of all conversions together; nulls where the goal has no value",
-  }),
+  conversionRate: RateShown.describe(
+    "Unique conversions / visitors under the same filters and range",
+  ),
+  value: WorthShown.describe("Of all conversions together; nulls where the goal has no value"),
   series: z.array(z.object({ ...BUCKET_SHOWN, ...CountsShown })),
 }).meta({ id: "Goal" });
 
@@ -130,10 +128,10 @@ export type GoalChange = z.output<typeof GoalChange>;
 
 export const GOALS_REPLY = {
   goals: z.array(GoalResult),
-  previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().meta({
-    description: "Only with `compare`: the goals in the range or segment compared with",
-  }),
-  change: z.array(GoalChange).optional().meta({ description: "In the order of `goals`" }),
+  previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().describe(
+    "Only with `compare`: the goals in the range or segment compared with",
+  ),
+  change: z.array(GoalChange).optional().describe("In the order of `goals`"),
 };
 
 /** `GET /v1/goals`: every saved goal of the project, by slug. */

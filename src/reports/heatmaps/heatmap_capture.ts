@@ -16,13 +16,13 @@ const sizePx = z.int().nullable();
 
 /** The capture of a page as replies show it. */
 export const CaptureShown = z.object({
-  status: z.enum(CAPTURE_STATUSES).meta({ description: "Of the latest attempt." }),
-  message: z.string().meta({ description: "The status as a sentence for people." }),
-  capturedAt: instant.meta({ description: "When the image was made; null: there is none." }),
-  nextAttemptAt: instant.meta({ description: "Null where no attempt is planned." }),
-  imageUrl: z.string().nullable().meta({ description: "The last good image, by this server." }),
-  width: sizePx.meta({ description: "Of the image, CSS pixels." }),
-  height: sizePx.meta({ description: "Of the image, CSS pixels." }),
+  status: z.enum(CAPTURE_STATUSES).describe("Of the latest attempt."),
+  message: z.string().describe("The status as a sentence for people."),
+  capturedAt: instant.describe("When the image was made; null: there is none."),
+  nextAttemptAt: instant.describe("Null where no attempt is planned."),
+  imageUrl: z.string().nullable().describe("The last good image, by this server."),
+  width: sizePx.describe("Of the image, CSS pixels."),
+  height: sizePx.describe("Of the image, CSS pixels."),
   captureId: z.string().nullable(),
 }).meta({ id: "Capture", description: "The capture that a heatmap is laid over." });
 

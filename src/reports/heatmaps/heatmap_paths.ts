@@ -43,7 +43,7 @@ const StatusShown = CaptureShown.pick({ status: true })
 
 export const HEATMAP_PATHS_REPLY = {
   rows: z.array(z.object({
-    path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
+    path: z.string().describe("$other: all pages of too few visitors for a share"),
     visitors: z.int(),
     clicks: z.int(),
     devices: z.object({ desktop: StatusShown, tablet: StatusShown, mobile: StatusShown }),

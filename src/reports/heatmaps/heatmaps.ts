@@ -207,31 +207,29 @@ async function answer(
 /** A clicked element, named by the selector that the clicks carry. */
 export const ElementShown = z.object({
   selector: z.string(),
-  count: z.int().meta({ description: "Clicks on the element, those without a position too." }),
+  count: z.int().describe("Clicks on the element, those without a position too."),
   visitors: z.int(),
 }).meta({ id: "HeatmapElement" });
 
 export const HEATMAP_REPLY = {
   capture: CaptureShown,
   points: z.array(z.object({
-    x: z.number().meta({ description: "Across the document's width: 0 left, 1 right." }),
-    y: z.number().meta({ description: "CSS pixels from the top: of the window, if fixed." }),
-    fixed: z.boolean().meta({
-      description: "The target keeps its place while the page scrolls.",
-    }),
-    count: z.int().meta({ description: "Clicks in the cell." }),
+    x: z.number().describe("Across the document's width: 0 left, 1 right."),
+    y: z.number().describe("CSS pixels from the top: of the window, if fixed."),
+    fixed: z.boolean().describe("The target keeps its place while the page scrolls."),
+    count: z.int().describe("Clicks in the cell."),
     visitors: z.int(),
-  })).meta({ description: "Most clicks first; empty for the kind `scroll`." }),
+  })).describe("Most clicks first; empty for the kind `scroll`."),
   scroll: z.array(z.object({
     depthPx: z.int(),
-    reached: z.int().meta({ description: "Page views that were seen down to here." }),
-  })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
-  elements: z.array(ElementShown).optional().meta({
-    description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
-  }),
-  sample: z.object({ visitors: z.int(), clicks: z.int() }).nullable().meta({
-    description: "Null: too few visitors clicked for a share to tell.",
-  }),
+    reached: z.int().describe("Page views that were seen down to here."),
+  })).describe("From the top down; empty for other kinds than `scroll`."),
+  elements: z.array(ElementShown).optional().describe(
+    "With `elements`: most clicks first, then most visitors; none for `scroll`.",
+  ),
+  sample: z.object({ visitors: z.int(), clicks: z.int() }).nullable().describe(
+    "Null: too few visitors clicked for a share to tell.",
+  ),
 };
 
 export const HEATMAPS: Omit<Report, "ask"> = {

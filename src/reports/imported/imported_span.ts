@@ -145,13 +145,12 @@ export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
 /** The schema of a reply's `query.imported`. */
 export const ImportedShown = z.object({
   sources: z.array(z.enum(IMPORTED_SOURCES)),
-  from: z.iso.date().meta({ description: "The first imported day that is shown" }),
+  from: z.iso.date().describe("The first imported day that is shown"),
   to: z.iso.date(),
   days: z.int(),
-  before: z.iso.date().nullable().meta({
-    description:
-      "The project's first own day: from it on nothing imported is shown; null: none yet",
-  }),
+  before: z.iso.date().nullable().describe(
+    "The project's first own day: from it on nothing imported is shown; null: none yet",
+  ),
 }).meta({
   id: "ImportedDaysShown",
   description: "Daily sums of other products that kpis, acquisition and pages show",

@@ -7,7 +7,7 @@ import { type Range, startOfDay } from "../../query/range.ts";
 
 /** A note as a finding names it. */
 export const NoteOfFinding = z.object({
-  at: z.string().meta({ description: "A local day (2026-01-31), or an instant in UTC" }),
+  at: z.string().describe("A local day (2026-01-31), or an instant in UTC"),
   text: z.string(),
 }).meta({ id: "NoteOfFinding" });
 

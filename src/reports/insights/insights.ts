@@ -29,21 +29,19 @@ import { type JointCells, sliceKey } from "./joint_cells.ts";
 import { countTogether } from "./joint_scan.ts";
 import type { Answer, Report } from "../answer/report.ts";
 
-const metricFigure = (description: string) => z.number().meta({ description });
+const metricFigure = (description: string) => z.number().describe(description);
 
 const CHANGE_SHOWN = {
-  kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).meta({
-    description: "new_value: nothing in either period before; vanished_value: nothing in the range",
-  }),
+  kind: z.enum(["total_change", "value_change", "new_value", "vanished_value"]).describe(
+    "new_value: nothing in either period before; vanished_value: nothing in the range",
+  ),
   metric: z.enum(METRICS),
-  goal: z.string().optional().meta({ description: "Slug, with the metric conversions" }),
-  dimension: z.enum(DIMENSIONS).optional().meta({ description: "Absent: the total" }),
-  value: z.string().nullable().optional().meta({
-    description: "With `dimension`; null where it is missing",
-  }),
+  goal: z.string().optional().describe("Slug, with the metric conversions"),
+  dimension: z.enum(DIMENSIONS).optional().describe("Absent: the total"),
+  value: z.string().nullable().optional().describe("With `dimension`; null where it is missing"),
   current: metricFigure("In the range; for bounceRate, a fraction"),
   previous: metricFigure("In the previous period"),
-  change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
+  change: z.number().nullable().describe("(current − previous) / previous"),
   weekdays: z.object({
     current: metricFigure(
       "Sum over the range's days, each counted separately; for bounceRate, the rate of these days together",
@@ -53,10 +51,9 @@ const CHANGE_SHOWN = {
     ),
     change: z.number().nullable(),
   }),
-  contribution: z.number().nullable().meta({
-    description:
-      "Share of the total's change: (current − previous) of the value / that of the total; of bounceRate its bounces / all sessions. Null where the total did not change",
-  }),
+  contribution: z.number().nullable().describe(
+    "Share of the total's change: (current − previous) of the value / that of the total; of bounceRate its bounces / all sessions. Null where the total did not change",
+  ),
   pValue: metricFigure("Two-sided; the larger one of both comparisons"),
   adjustedPValue: metricFigure("By Benjamini and Hochberg over all `tested`"),
   score: metricFigure(
@@ -66,39 +63,31 @@ const CHANGE_SHOWN = {
     description: "The finding as an English sentence. Text from events stands in quotes",
     example: "Visitors rose 38 % to 1,204 (from 872) against the previous 7 days.",
   }),
-  drilldown: z.string().meta({
-    description:
-      "Path (`BASE_PATH` included) and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
-  }),
+  drilldown: z.string().describe(
+    "Path (`BASE_PATH` included) and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
+  ),
 };
 
 const Insight = z.object({
   ...CHANGE_SHOWN,
-  notes: z.array(NoteOfFinding).meta({
-    description:
-      `Notes that the change begins with, the latest first, at most ${INSIGHT_NOTES_MAX}; \`text\` quotes the first`,
-  }),
-  evidence: z.array(z.object(CHANGE_SHOWN).meta({ id: "InsightEvidence" })).meta({
-    description:
-      "Changes that the same sessions explain by two thirds or more: the same cause, seen in other values and metrics. By score",
-  }),
+  notes: z.array(NoteOfFinding).describe(
+    `Notes that the change begins with, the latest first, at most ${INSIGHT_NOTES_MAX}; \`text\` quotes the first`,
+  ),
+  evidence: z.array(z.object(CHANGE_SHOWN).meta({ id: "InsightEvidence" })).describe(
+    "Changes that the same sessions explain by two thirds or more: the same cause, seen in other values and metrics. By score",
+  ),
 }).meta({ id: "Insight" });
 
 export const INSIGHTS_REPLY = {
-  findings: z.array(Insight).meta({
-    description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,
-  }),
-  changes: z.int().meta({
-    description: "Changes found, before those with one cause were grouped",
-  }),
-  tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
-  weeks: z.int().meta({
-    description:
-      `Weeks before the range that were compared. Nothing is tested with fewer than ${INSIGHT_WEEKS_MIN}, or if the project's first event is in the previous period`,
-  }),
-  previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
-    description: "The period compared with; null if nothing was tested",
-  }),
+  findings: z.array(Insight).describe(`By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`),
+  changes: z.int().describe("Changes found, before those with one cause were grouped"),
+  tested: z.int().describe("Comparisons made, which p-values are adjusted for"),
+  weeks: z.int().describe(
+    `Weeks before the range that were compared. Nothing is tested with fewer than ${INSIGHT_WEEKS_MIN}, or if the project's first event is in the previous period`,
+  ),
+  previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().describe(
+    "The period compared with; null if nothing was tested",
+  ),
 };
 
 const INSIGHTS: Omit<Report, "ask"> = {

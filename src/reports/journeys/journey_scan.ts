@@ -52,15 +52,15 @@ interface ShownValue {
 const Kind = z.enum(NODE_KINDS);
 
 export const JOURNEY_REPLY = {
-  total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
+  total: z.int().describe("Sessions, or actors, with such a way"),
   nodes: z.array(z.object({
     step: z.int(),
-    value: z.string().nullable().meta({ description: "Null: page views without a path" }),
+    value: z.string().nullable().describe("Null: page views without a path"),
     kind: Kind,
     count: z.int(),
-  })).meta({ description: "By step, the largest first, then $other, then $end" }),
+  })).describe("By step, the largest first, then $other, then $end"),
   links: z.array(z.object({
-    step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
+    step: z.int().describe("The step it leads from; it leads to the next"),
     from: z.string().nullable(),
     fromKind: Kind,
     to: z.string().nullable(),

@@ -15,15 +15,14 @@ import { readRolledVisits, startDays } from "../rollups/rolled_up.ts";
 import { isSmall, shownCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
-  z.int().nullable().meta({
-    description:
-      `${description}; null: of imported days alone, which do not tell it, or of too few for a share`,
-  });
+  z.int().nullable().describe(
+    `${description}; null: of imported days alone, which do not tell it, or of too few for a share`,
+  );
 
 const SessionDuration = z.object({
-  meanSeconds: z.number().nullable().meta({ description: "Sessions of no length included" }),
+  meanSeconds: z.number().nullable().describe("Sessions of no length included"),
   medianSeconds: z.number().nullable(),
-}).meta({ description: "From the first to the last event of a session; null of no sessions" });
+}).describe("From the first to the last event of a session; null of no sessions");
 
 const Kpis = z.object({
   visitors: count("Distinct actors of the selected events"),
@@ -34,9 +33,9 @@ const Kpis = z.object({
   bounceRate: RateShown,
   sessionDuration: SessionDuration,
   pageviewsPerSession: z.number().nullable(),
-  imported: z.literal(true).optional().meta({
-    description: "Daily sums of another product are in it, as `query.imported` tells",
-  }),
+  imported: z.literal(true).optional().describe(
+    "Daily sums of another product are in it, as `query.imported` tells",
+  ),
 }).meta({ id: "Kpis" });
 
 type Kpis = z.output<typeof Kpis>;
@@ -64,7 +63,7 @@ export const KPIS_REPLY = {
   totals: Kpis,
   series: z.array(KpiBucket),
   previous: z.object({ ...COMPARED_SHOWN, totals: Kpis, series: z.array(KpiBucket) }).optional()
-    .meta({ description: "Only with `compare`: the range or segment compared with" }),
+    .describe("Only with `compare`: the range or segment compared with"),
   change: KpiChange.optional(),
 };
 

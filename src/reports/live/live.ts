@@ -74,13 +74,13 @@ async function answer(read: Read): Promise<Answer> {
 export const LIVE_REPLY = {
   visitors: z.object({ last5Minutes: z.int(), last30Minutes: z.int() }),
   pages: z.array(z.object({ path: z.string(), visitors: z.int() }))
-    .meta({ description: "Most visitors first, then by path." }),
+    .describe("Most visitors first, then by path."),
   series: z.array(z.object({
     start: z.iso.datetime(),
     label: z.string().meta({ description: "Local time", example: "2026-10-25 02:13" }),
-    complete: z.boolean().meta({ description: "False while the minute runs." }),
+    complete: z.boolean().describe("False while the minute runs."),
     pageviews: z.int(),
-  })).meta({ description: "The last 30 minutes of the clock, oldest first." }),
+  })).describe("The last 30 minutes of the clock, oldest first."),
 };
 
 /** `GET /v1/live`: the visitors who are there now, and the pages that they view. */

@@ -69,25 +69,21 @@ export const OVERVIEW_SEMANTICS =
 
 /** The reply, in addition to `query`, `asOf` and `pending`. */
 export const OVERVIEW_REPLY = {
-  total: z.int().meta({ description: "Projects that match, shown or not" }),
+  total: z.int().describe("Projects that match, shown or not"),
   projects: z.array(z.object({
     id: z.string(),
     name: z.string(),
     siteUrl: z.string().nullable(),
-    timezone: z.string().meta({ description: "Whose days are counted" }),
-    from: z.iso.datetime().meta({ description: "The range by these days, `to` exclusive" }),
+    timezone: z.string().describe("Whose days are counted"),
+    from: z.iso.datetime().describe("The range by these days, `to` exclusive"),
     to: z.iso.datetime(),
-    now: z.int().meta({ description: "Visitors in the last 5 minutes" }),
-    visitors: z.int().nullable().meta({
-      description: "Null: of imported days alone, which do not tell them",
-    }),
-    change: z.number().nullable().meta({
-      description: "Against as many days before; null: nobody came then, or a warning says why",
-    }),
+    now: z.int().describe("Visitors in the last 5 minutes"),
+    visitors: z.int().nullable().describe("Null: of imported days alone, which do not tell them"),
+    change: z.number().nullable().describe(
+      "Against as many days before; null: nobody came then, or a warning says why",
+    ),
     series: z.array(z.object({ ...BUCKET_SHOWN, visitors: z.int().nullable() })),
-    imported: z.literal(true).optional().meta({
-      description: "Daily sums of another product are in it",
-    }),
+    imported: z.literal(true).optional().describe("Daily sums of another product are in it"),
   })),
 };
 

@@ -114,7 +114,7 @@ export const PAGES: Report = {
     "Scroll depth = deepest pixel reached / document height, at most 1, of selected scroll events. Medians interpolate. Sorted by visitors, pageviews, path.",
   reply: {
     rows: z.array(PageRow),
-    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+    nextCursor: z.string().nullable().describe("Null on the last page"),
   },
   ask: (query) => {
     const cursor = readRowCursor(query, 2);

@@ -49,8 +49,8 @@ interface Identity extends KnownPerson {
 /** Reply of `DELETE /v1/actors/:id`. */
 export const ActorErased = z.object({
   erased: z.object({
-    events: z.int().meta({ description: "Stored events that are gone, sessions with them" }),
-    identities: z.array(z.string()).meta({ description: "The ids that named this person" }),
+    events: z.int().describe("Stored events that are gone, sessions with them"),
+    identities: z.array(z.string()).describe("The ids that named this person"),
   }),
 });
 
@@ -58,7 +58,7 @@ const ActorShown = z.object({
   id: z.string(),
   userId: z.string().nullable(),
   anonymousIds: z.array(z.string()),
-  hash: z.string().nullable().meta({ description: "Where neither id is known" }),
+  hash: z.string().nullable().describe("Where neither id is known"),
   firstSeenAt: z.iso.datetime().nullable(),
   lastSeenAt: z.iso.datetime().nullable(),
 });

@@ -3,21 +3,19 @@ import { RateShown } from "../answer/report.ts";
 
 /** The actors of a cohort who returned in a period. */
 const Cell = z.object({
-  period: z.int().meta({ description: "Periods after the cohort's own, which is 0" }),
-  actors: z.int().nullable().meta({
-    description: "Who returned; null: has not begun, or too few for a share",
-  }),
+  period: z.int().describe("Periods after the cohort's own, which is 0"),
+  actors: z.int().nullable().describe("Who returned; null: has not begun, or too few for a share"),
   rate: RateShown,
-  complete: z.boolean().meta({ description: "False while the period runs, and before" }),
+  complete: z.boolean().describe("False while the period runs, and before"),
 }).meta({ id: "RetentionCell" });
 
 /** The actors who began in one period, and who of them returned. */
 export const Cohort = z.object({
-  start: z.iso.datetime().meta({ description: "When the cohort's period begins" }),
-  label: z.string().meta({
-    description: "The same, as local text; $other: all cohorts of too few people for a share",
-  }),
-  size: z.int().meta({ description: "Actors of the cohort" }),
+  start: z.iso.datetime().describe("When the cohort's period begins"),
+  label: z.string().describe(
+    "The same, as local text; $other: all cohorts of too few people for a share",
+  ),
+  size: z.int().describe("Actors of the cohort"),
   cells: z.array(Cell),
 }).meta({ id: "RetentionCohort" });
 

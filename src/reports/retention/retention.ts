@@ -31,9 +31,9 @@ const FIGURES = {
 
 export const RETENTION_REPLY = {
   ...FIGURES,
-  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
-    description: "Only with `compare`: the cohorts of the range or segment compared with",
-  }),
+  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().describe(
+    "Only with `compare`: the cohorts of the range or segment compared with",
+  ),
   change: z.object({
     average: z.array(z.object({ period: z.int(), points: PointsShown })),
   }).optional().meta({ id: "RetentionChange" }),

@@ -49,7 +49,7 @@ const GivenValue = z.strictObject({
     input: { property, fixed },
   });
   return z.NEVER;
-}).meta({ description: "Either `property` or `fixed`, and the currency." });
+}).describe("Either `property` or `fixed`, and the currency.");
 
 /** Body of `PUT /v1/goals/:slug`. */
 export const GoalBody = z.strictObject({
@@ -60,7 +60,7 @@ export const GoalBody = z.strictObject({
 
 /** The worth of a conversion as replies show it; null: the goal has none. */
 export const GoalValueShown = GoalValue.nullable()
-  .meta({ description: "What a conversion is worth; null where none is given." });
+  .describe("What a conversion is worth; null where none is given.");
 
 export const GoalMatchShown = z.object({ name: z.string(), filters: FiltersSchema });
 

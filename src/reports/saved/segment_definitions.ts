@@ -21,9 +21,9 @@ export const SegmentBody = z.strictObject({
     example: "Came back and bought",
   }),
   filters: FiltersSchema.default([])
-    .meta({ description: "Conditions on events and sessions, as in `filters` of a read." }),
+    .describe("Conditions on events and sessions, as in `filters` of a read."),
   actors: ActorConditionSchema.default(null)
-    .meta({ description: "A condition on people; null: everybody." }),
+    .describe("A condition on people; null: everybody."),
 }).meta({ id: "SegmentDefinition" });
 
 /** A saved segment as replies show it. */

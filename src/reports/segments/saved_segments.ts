@@ -25,7 +25,7 @@ type OfProject = Pick<Project, "projectId">;
 
 /** Reply of `GET /v1/segments`. */
 export const SegmentsReply = replyShown({
-  segments: z.array(SegmentShown).meta({ description: "By slug." }),
+  segments: z.array(SegmentShown).describe("By slug."),
 });
 
 /** What the list is, echoed as `query.semantics`. */

@@ -85,11 +85,10 @@ const TrendPoint = z.object({
 export type TrendPoint = z.output<typeof TrendPoint>;
 
 const TrendLine = z.object({
-  event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),
-  value: z.string().nullable().meta({
-    description:
-      `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent, and those of too few visitors for a share; null where it is missing`,
-  }),
+  event: z.string().nullable().describe("Its label, else its name; null: any event"),
+  value: z.string().nullable().describe(
+    `The value of \`by\`; ${OTHER} for all but the ${TREND_VALUES_MAX} most frequent, and those of too few visitors for a share; null where it is missing`,
+  ),
   points: z.array(TrendPoint),
 }).meta({ id: "TrendLine" });
 
@@ -100,19 +99,16 @@ const Series = z.union([z.array(TrendPoint), z.array(TrendLine)]);
 const TrendChange = z.object({
   event: z.string().nullable(),
   value: z.string().nullable(),
-  current: z.number().nullable().meta({ description: "The measure over the whole range" }),
+  current: z.number().nullable().describe("The measure over the whole range"),
   previous: z.number().nullable(),
   change: ChangeShown,
 }).meta({ id: "TrendChange", description: "How the line of an event and a value changed" });
 
 export const TRENDS_REPLY = {
-  series: Series.meta({
-    description: "Buckets; with `by` or several events lines of buckets",
-  }),
-  previous: z.object({ ...COMPARED_SHOWN, series: Series }).optional().meta({
-    description:
-      "Only with `compare`: the same values' lines of the range or segment compared with",
-  }),
+  series: Series.describe("Buckets; with `by` or several events lines of buckets"),
+  previous: z.object({ ...COMPARED_SHOWN, series: Series }).optional().describe(
+    "Only with `compare`: the same values' lines of the range or segment compared with",
+  ),
   change: z.array(TrendChange).optional(),
 };
 

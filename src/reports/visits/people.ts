@@ -23,22 +23,19 @@ import { PersonValue, sumPeople } from "./person_sums.ts";
 
 /** A person of the list. */
 export const PersonRow = z.object({
-  actor: z.string().meta({ description: "User id, else anonymous id, else visitor hash" }),
-  userId: z.string().nullable().meta({ description: "Where the person is a user" }),
-  firstSeen: z.iso.datetime().nullable().meta({
-    description: "The first event ever, technical names ($…) apart",
-  }),
-  lastSeen: z.iso.datetime().nullable().meta({
-    description:
-      "The last selected event in the range; null: there is none, which only `of` allows",
-  }),
-  countedAt: z.iso.datetime().optional().meta({
-    description: "Only with `of`: when the person came to count",
-  }),
+  actor: z.string().describe("User id, else anonymous id, else visitor hash"),
+  userId: z.string().nullable().describe("Where the person is a user"),
+  firstSeen: z.iso.datetime().nullable().describe(
+    "The first event ever, technical names ($…) apart",
+  ),
+  lastSeen: z.iso.datetime().nullable().describe(
+    "The last selected event in the range; null: there is none, which only `of` allows",
+  ),
+  countedAt: z.iso.datetime().optional().describe("Only with `of`: when the person came to count"),
   visits: z.int(),
   pageviews: z.int(),
   events: z.int(),
-  value: PersonValue.meta({ description: "Of all conversions of goals with a value, by currency" }),
+  value: PersonValue.describe("Of all conversions of goals with a value, by currency"),
 }).meta({ id: "Person" });
 
 interface FoundPerson extends Row {
@@ -191,8 +188,8 @@ const OF = OF_USAGE +
 
 export const PEOPLE_REPLY = {
   rows: z.array(PersonRow),
-  nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
-  total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
+  nextCursor: z.string().nullable().describe("Null on the last page"),
+  total: z.int().optional().describe("Only with `of`: how many the number counts"),
 };
 
 /** `GET /v1/actors`: people, last seen first. `numbered`: the reads whose numbers `of` may name. */

@@ -16,24 +16,23 @@ const seen = { visits: z.int(), lastSeen: z.iso.datetime() };
 export const PersonHead = z.object({
   actor: z.string(),
   userId: text,
-  anonymousIds: z.array(z.string()).meta({
-    description:
-      `The person's anonymous ids, at most ${PERSON_IDS_MAX}, by when each was first sent with the user id, the latest first`,
-  }),
-  firstSeen: z.iso.datetime().nullable().meta({ description: "The first event ever" }),
-  lastSeen: z.iso.datetime().nullable().meta({
-    description: "The last selected event in the range; null: there is none",
-  }),
+  anonymousIds: z.array(z.string()).describe(
+    `The person's anonymous ids, at most ${PERSON_IDS_MAX}, by when each was first sent with the user id, the latest first`,
+  ),
+  firstSeen: z.iso.datetime().nullable().describe("The first event ever"),
+  lastSeen: z.iso.datetime().nullable().describe(
+    "The last selected event in the range; null: there is none",
+  ),
   visits: z.int(),
   pageviews: z.int(),
   events: z.int(),
   value: PersonValue,
-  devices: z.array(z.object({ device: text, browser: text, os: text, ...seen })).meta({
-    description: `Of the visits in the range, the last seen first, at most ${PERSON_DEVICES_MAX}`,
-  }),
-  places: z.array(z.object({ country: text, region: text, city: text, ...seen })).meta({
-    description: `Of the visits in the range, the last seen first, at most ${PERSON_PLACES_MAX}`,
-  }),
+  devices: z.array(z.object({ device: text, browser: text, os: text, ...seen })).describe(
+    `Of the visits in the range, the last seen first, at most ${PERSON_DEVICES_MAX}`,
+  ),
+  places: z.array(z.object({ country: text, region: text, city: text, ...seen })).describe(
+    `Of the visits in the range, the last seen first, at most ${PERSON_PLACES_MAX}`,
+  ),
 }).meta({ id: "WholePerson" });
 
 /** Reads the values of a person's visits in a span, each with its number of visits; last seen first. */

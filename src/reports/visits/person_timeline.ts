@@ -25,8 +25,8 @@ import { findPerson } from "../../query/person_id.ts";
 
 const PersonEvent = z.object({
   ...EVENT_MEMBERS,
-  visit: z.string().nullable().meta({ description: "Id of its visit; null: it has none" }),
-  goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
+  visit: z.string().nullable().describe("Id of its visit; null: it has none"),
+  goals: z.array(z.string()).describe("Slugs of the goals that it reached"),
 }).meta({ id: "PersonEvent" });
 
 // The visit that an event may belong to is the last one that starts at or before it.
@@ -97,7 +97,7 @@ export const PERSON_TIMELINE_REPLY = {
   person: PersonHead,
   visits: z.array(VisitRow),
   events: z.array(PersonEvent),
-  nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+  nextCursor: z.string().nullable().describe("Null where no event follows"),
 };
 
 /** `GET /v1/actors/:id/timeline`: what is known of one person, and the person's events, newest first. */

@@ -25,14 +25,11 @@ import { VISIT_CONVERSIONS } from "./visits.ts";
 
 const VisitEvent = z.object({
   ...EVENT_MEMBERS,
-  secondsToNext: z.number().nullable().meta({
-    description: "To the visit's next event; null: it is the last",
-  }),
-  secondsOnPage: z.number().nullable().meta({
-    description:
-      "Of a page view: to the next one, or, of the last one, to the visit's last event; else null",
-  }),
-  goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
+  secondsToNext: z.number().nullable().describe("To the visit's next event; null: it is the last"),
+  secondsOnPage: z.number().nullable().describe(
+    "Of a page view: to the next one, or, of the last one, to the visit's last event; else null",
+  ),
+  goals: z.array(z.string()).describe("Slugs of the goals that it reached"),
 }).meta({ id: "VisitEvent" });
 
 const PAGE_VIEWS: readonly Filter[] = [{ field: "name", op: "is", values: ["page_view"] }];
@@ -111,7 +108,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
 export const VISIT_REPLY = {
   visit: WholeVisit,
   events: z.array(VisitEvent),
-  nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+  nextCursor: z.string().nullable().describe("Null where no event follows"),
 };
 
 /** `GET /v1/visits/:id`: one visit as a story. */

@@ -6,12 +6,10 @@ import { visitId } from "./visit_id.ts";
 
 /** The conversions of one goal in a visit. */
 export const VisitConversion = z.object({
-  slug: z.string().meta({ description: "The goal's" }),
-  title: z.string().meta({ description: "The goal's" }),
+  slug: z.string().describe("The goal's"),
+  title: z.string().describe("The goal's"),
   totalConversions: z.int(),
-  value: WorthShown.meta({
-    description: "Of these conversions together; nulls if the goal has no value",
-  }),
+  value: WorthShown.describe("Of these conversions together; nulls if the goal has no value"),
 });
 
 export type VisitConversion = z.output<typeof VisitConversion>;
@@ -21,10 +19,10 @@ const text = z.string().nullable();
 /** A visit as lists show it. */
 export const VisitRow = z.object({
   id: z.string(),
-  actor: z.string().meta({ description: "User id, else anonymous id, else visitor hash" }),
-  userId: text.meta({ description: "Where the person is a user" }),
+  actor: z.string().describe("User id, else anonymous id, else visitor hash"),
+  userId: text.describe("Where the person is a user"),
   start: z.iso.datetime(),
-  seconds: z.number().meta({ description: "From the first event to the last" }),
+  seconds: z.number().describe("From the first event to the last"),
   channel: text,
   source: text,
   entryPath: text,
@@ -35,7 +33,7 @@ export const VisitRow = z.object({
   os: text,
   pageviews: z.int(),
   events: z.int(),
-  conversions: z.array(VisitConversion).meta({ description: "Goals reached, by slug" }),
+  conversions: z.array(VisitConversion).describe("Goals reached, by slug"),
 }).meta({ id: "Visit" });
 
 /** A visit with everything that is known of its origin and place. */
@@ -44,7 +42,7 @@ export const WholeVisit = VisitRow.extend({
   campaign: text,
   term: text,
   content: text,
-  referrer: text.meta({ description: "Host of the page that led here" }),
+  referrer: text.describe("Host of the page that led here"),
   region: text,
   city: text,
 }).meta({ id: "WholeVisit" });

@@ -83,8 +83,8 @@ const PARAMETERS = {
 
 export const VISITS_REPLY = {
   rows: z.array(VisitRow),
-  nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
-  total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
+  nextCursor: z.string().nullable().describe("Null on the last page"),
+  total: z.int().optional().describe("Only with `of`: how many the number counts"),
 };
 
 /** `GET /v1/visits`: visits one by one, newest first. `numbered`: the reads whose numbers `of` may name. */

@@ -11,8 +11,8 @@ const BYS = ["path", "device", "country", "browser", "os"] as const;
 const RATINGS = ["good", "needs-improvement", "poor"] as const;
 
 const Vital = z.object({
-  p75: z.number().nullable().meta({ description: "Null: no page view has sent it" }),
-  rating: z.enum(RATINGS).nullable().meta({ description: "Of p75" }),
+  p75: z.number().nullable().describe("Null: no page view has sent it"),
+  rating: z.enum(RATINGS).nullable().describe("Of p75"),
   good: RateShown,
   needsImprovement: RateShown,
   poor: RateShown,
@@ -20,14 +20,12 @@ const Vital = z.object({
 
 export type VitalShown = z.output<typeof Vital>;
 
-const PageViews = z.int().meta({ description: "Page views that sent any measurement" });
+const PageViews = z.int().describe("Page views that sent any measurement");
 const Vitals = z.object({ pageViews: PageViews, ...ofEachVital(() => Vital) }).meta({
   id: "Vitals",
 });
 const VitalRow = z.object({
-  value: z.string().nullable().meta({
-    description: "$other: all beyond the 25 with most page views",
-  }),
+  value: z.string().nullable().describe("$other: all beyond the 25 with most page views"),
   ...Vitals.shape,
 }).meta({ id: "VitalRow" });
 const VitalBucket = z.object({
@@ -83,11 +81,11 @@ async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
 }
 
 export const VITALS_REPLY = {
-  bounds: z.object(ofEachVital(() => Bounds)).meta({
-    description: "Up to `good` a value is good, beyond `poor` it is poor",
-  }),
+  bounds: z.object(ofEachVital(() => Bounds)).describe(
+    "Up to `good` a value is good, beyond `poor` it is poor",
+  ),
   totals: Vitals,
-  rows: z.array(VitalRow).meta({ description: "Most page views first, $other last" }),
+  rows: z.array(VitalRow).describe("Most page views first, $other last"),
   series: z.array(VitalBucket),
 };
 
