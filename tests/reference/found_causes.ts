@@ -1,6 +1,6 @@
 import { FIGURES } from "../../src/reports/insights/insight_candidates.ts";
 import { type Cause, searchCauses } from "../../src/reports/insights/insight_causes.ts";
-import type { CellFigure, CellFigures } from "../../src/reports/insights/joint_cells.ts";
+import type { CellFigure, CellFigures } from "../../src/reports/insights/insight_change.ts";
 
 /** Figures that are 0 at each cell. */
 export function figuresOfNothing(count: number): CellFigures {

@@ -4,6 +4,7 @@ import {
   type Counts,
   type Dimension,
   DIMENSIONS,
+  sliceKey,
 } from "../../src/reports/insights/insight_candidates.ts";
 import type { Cause } from "../../src/reports/insights/insight_causes.ts";
 import {
@@ -12,7 +13,7 @@ import {
   type MeasuredMetric,
   METRICS,
 } from "../../src/reports/insights/insight_findings.ts";
-import { type JointCells, sliceKey } from "../../src/reports/insights/joint_cells.ts";
+import type { JointCells } from "../../src/reports/insights/insight_change.ts";
 import { instantText } from "./calendar.ts";
 import { type EventMatch, fieldText, lookedAt, type ReadParams, takes, within } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";

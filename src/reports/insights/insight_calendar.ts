@@ -39,12 +39,6 @@ interface Day extends Span {
   readonly weekday: number;
 }
 
-function dayOf(date: Temporal.PlainDate, timezone: string): Day {
-  const fromMs = startOfDay(date, timezone).getTime();
-  const toMs = startOfDay(date.add({ days: 1 }), timezone).getTime();
-  return { fromMs, toMs, weekday: date.dayOfWeek - 1 };
-}
-
 /** A day of the range. If only a part of it is compared, the local times at which that part begins and ends. */
 interface RangeDay extends Day {
   /** Null: the part begins when the day does; `toTime` likewise. */
@@ -84,35 +78,40 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
     if (Temporal.PlainDate.compare(weekStart, since) < 0) break;
     for (let i = 0; i < WEEKDAYS; i++) {
       const date = weekStart.add({ days: i });
-      const day = dayOf(date, range.timezone);
-      const part = days.find((one) => one.weekday === day.weekday && isPart(one));
-      const at = (plainTime: Temporal.PlainTime | null | undefined) =>
-        plainTime &&
-        date.toZonedDateTime({ timeZone: range.timezone, plainTime }).epochMilliseconds;
-      const fromMs = at(part?.fromTime) ?? day.fromMs;
+      const weekday = date.dayOfWeek - 1;
+      const part = days.find((one) => one.weekday === weekday && isPart(one));
+      const at = (plainTime: Temporal.PlainTime | null | undefined, midnight: typeof date) =>
+        plainTime
+          ? date.toZonedDateTime({ timeZone: range.timezone, plainTime }).epochMilliseconds
+          : startOfDay(midnight, range.timezone).getTime();
+      const fromMs = at(part?.fromTime, date);
       // Around an hour that a clock change repeats, the part could otherwise end before it begins.
-      found.push({ ...day, fromMs, toMs: Math.max(fromMs, at(part?.toTime) ?? day.toMs) });
+      const toMs = Math.max(fromMs, at(part?.toTime, date.add({ days: 1 })));
+      found.push({ fromMs, toMs, weekday });
     }
   }
   return found;
 }
 
 /**
- * Returns the segments as they count for actors who are among the people of some of `ranges` only: without the
- * periods and days of the other ranges.
- * @param amid a bit for each of these ranges, 1 for the first
+ * Returns the segments by the set of `ranges` whose people an actor is among, a bit for each, 1 for the first:
+ * without the periods and days of the other ranges.
+ * @param isOfRanges whether each range has its own people; false: one set for everybody
  */
-export function segmentsAmid(
-  { segments, weekdays }: Pick<Calendar, "segments" | "weekdays">,
-  amid: number,
-): Segment[] {
-  const isAmid = (range: number) => (amid >> range & 1) === 1;
+export function segmentsByPeople(
+  { segments, weekdays, ranges }: Calendar,
+  isOfRanges: boolean,
+): readonly Calendar["segments"][] {
+  if (!isOfRanges) return [segments];
   const rangeOf = (day: number) => day < weekdays.length ? 2 + Math.floor(day / WEEKDAYS) : 0;
-  return segments.map(({ period, day, ...span }) => ({
-    ...span,
-    period: period !== null && isAmid(period === "current" ? 0 : 1) ? period : null,
-    day: day !== null && isAmid(rangeOf(day)) ? day : null,
-  }));
+  return Array.from({ length: 1 << ranges.length }, (_, amid) => {
+    const isAmid = (range: number) => (amid >> range & 1) === 1;
+    return segments.map(({ period, day, ...span }) => ({
+      ...span,
+      period: period !== null && isAmid(period === "current" ? 0 : 1) ? period : null,
+      day: day !== null && isAmid(rangeOf(day)) ? day : null,
+    }));
+  });
 }
 
 function segmentsOf(current: Span, previous: Span, days: readonly Span[]): Segment[] {

@@ -1,5 +1,5 @@
 import type { EventMatch } from "../../query/filters.ts";
-import { type Calendar, segmentsAmid } from "./insight_calendar.ts";
+import type { Calendar } from "./insight_calendar.ts";
 
 /** The dimensions of changes, each a field of filters. Equal changes are shown in this order. */
 export const DIMENSIONS = [
@@ -25,12 +25,21 @@ export function figureOf(metric: keyof Counts | "conversions" | "bounceRate"): k
   return metric === "conversions" || metric === "bounceRate" ? "visitors" : metric;
 }
 
-/** The figures of the total, or of one value of a dimension: a change of them may become a finding. */
-export interface Candidate {
+/** One value of a dimension, or the total. */
+export interface Slice {
   /** Null: the total. */
   readonly dimension: Dimension | null;
   /** Null with a dimension: the missing value. */
   readonly value: string | null;
+}
+
+/** Returns a key that is equal for equal slices. */
+export function sliceKey({ dimension, value }: Slice): string {
+  return JSON.stringify([dimension, value]);
+}
+
+/** The figures of a slice: a change of them may become a finding. */
+export interface Candidate extends Slice {
   readonly current: Counts;
   readonly previous: Counts;
   /** The sum over the compared days of the range: a visitor counts on each of them. */
@@ -65,24 +74,12 @@ export interface PlacesOfSegments {
 
 export interface Places {
   readonly groups: readonly Group[];
-  /** By the set of ranges whose people an actor is among, see `segmentsAmid`; one for all if everybody counts. */
+  /** By the set of ranges whose people an actor is among, see `segmentsByPeople`; one for all if everybody counts. */
   readonly amid: readonly PlacesOfSegments[];
 }
 
-/** The segments of a calendar by such a set of ranges: see `Places`. */
-export type SegmentsAmid = readonly Calendar["segments"][];
-
 /** Returns the group in which a segment is counted; null: in none. */
 type GroupOf = (segment: Calendar["segments"][number]) => Group | null;
-
-/**
- * Returns the segments by the set of ranges whose people an actor is among.
- * @param isOfRanges whether each range has its own people
- */
-export function segmentsByPeople(calendar: Calendar, isOfRanges: boolean): SegmentsAmid {
-  if (!isOfRanges) return [calendar.segments];
-  return Array.from({ length: 1 << calendar.ranges.length }, (_, i) => segmentsAmid(calendar, i));
-}
 
 /** Groups segments by period and day. */
 export function byPeriodAndDay({ weekdays, rangeWeekdays }: Calendar): GroupOf {
@@ -94,7 +91,7 @@ export function byPeriodAndDay({ weekdays, rangeWeekdays }: Calendar): GroupOf {
 }
 
 /** Returns the places at which the events of segments are counted: one for each group. */
-export function placesOf(byPeople: SegmentsAmid, groupOf: GroupOf): Places {
+export function placesOf(byPeople: readonly Calendar["segments"][], groupOf: GroupOf): Places {
   const groups: Group[] = [];
   const numbers = new Map<string, number>();
   const amid = byPeople.map((segments): PlacesOfSegments => ({
@@ -122,7 +119,7 @@ function addTo(counts: Counts | undefined, added: Counts): void {
  */
 export function candidateOf(
   { weekdays, rangeWeekdays }: Calendar,
-  { dimension, value }: Pick<Candidate, "dimension" | "value">,
+  { dimension, value }: Slice,
   groups: Places["groups"],
   countsIn: (group: number) => { readonly ofDay: Counts; readonly ofPeriod: Counts },
 ): Candidate {

@@ -7,7 +7,7 @@ import {
   INSIGHT_RATE_CHANGE_MIN,
 } from "../../limits.ts";
 import { rate } from "../answer/report.ts";
-import { Change, type Sums } from "./insight_change.ts";
+import { Change, type JointCells, type Sums } from "./insight_change.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
 import {
   adjustedPValues,
@@ -15,7 +15,6 @@ import {
   shareChange,
   studentTwoSided,
 } from "./insight_statistics.ts";
-import type { JointCells } from "./joint_cells.ts";
 
 /** Findings with one cause. */
 export interface Cause {

@@ -1,19 +1,30 @@
 import { INSIGHT_CAUSE_SHARE } from "../../limits.ts";
-import { figureOf } from "./insight_candidates.ts";
+import { type Counts, figureOf, sliceKey } from "./insight_candidates.ts";
 import type { Finding } from "./insight_findings.ts";
-import { type CellFigure, type JointCells, sliceKey } from "./joint_cells.ts";
 
-/** Sums of a change's figure over some cells; for a rate, of its hits, and of its trials. */
-export interface Sums {
-  readonly now: number;
-  readonly before: number;
-  readonly trialsNow: number;
-  readonly trialsBefore: number;
+/** A figure at each cell, in the range and in the period before. */
+export interface CellFigure {
+  readonly now: Int32Array;
+  readonly before: Int32Array;
 }
 
-type MutableSums = { -readonly [Sum in keyof Sums]: Sums[Sum] };
+export type CellFigures = Readonly<Record<keyof Counts, CellFigure>>;
 
-const nothing = (): MutableSums => ({ now: 0, before: 0, trialsNow: 0, trialsBefore: 0 });
+/**
+ * The figures of the range and of the period before, by cell: events of exactly the same slices share a cell.
+ */
+export interface JointCells {
+  readonly count: number;
+  /** By the key of a slice: 1 at each cell of the slice. */
+  readonly holds: ReadonlyMap<string, Uint8Array>;
+  /** By the slug of a goal: the figures of its events; by null: those of all selected events. */
+  readonly matches: ReadonlyMap<string | null, CellFigures>;
+}
+
+/** Sums of a change's figure over some cells; for a rate, of its hits, and of its trials. */
+export type Sums = Readonly<ReturnType<typeof nothing>>;
+
+const nothing = () => ({ now: 0, before: 0, trialsNow: 0, trialsBefore: 0 });
 
 /** A finding with its figure at each cell. */
 export class Change {
@@ -98,7 +109,7 @@ export class Change {
     });
   }
 
-  #add(sums: MutableSums, cell: number): void {
+  #add(sums: ReturnType<typeof nothing>, cell: number): void {
     sums.now += this.#figure.now[cell]!;
     sums.before += this.#figure.before[cell]!;
     sums.trialsNow += this.#trials.now[cell]!;

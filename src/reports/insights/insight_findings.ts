@@ -7,7 +7,7 @@ import {
 } from "../../limits.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import type { Calendar } from "./insight_calendar.ts";
-import { type Candidate, type Counts, type Dimension, figureOf } from "./insight_candidates.ts";
+import { type Candidate, type Counts, figureOf, type Slice } from "./insight_candidates.ts";
 import {
   adjustedPValues,
   countDeviation,
@@ -47,13 +47,10 @@ export interface MeasuredMetric {
 }
 
 /** What changed, by how much, and how sure that is. Figures of a rate are fractions. */
-export interface Finding extends Weight {
+export interface Finding extends Slice {
   readonly kind: Kind;
   readonly metric: Metric;
   readonly goal: Goal | null;
-  /** Null: the total. */
-  readonly dimension: Dimension | null;
-  readonly value: string | null;
   readonly current: number;
   readonly previous: number;
   /** (current − previous) / previous; null if previous is 0. */
@@ -69,24 +66,13 @@ export interface Finding extends Weight {
   readonly dispersion: Dispersion;
   /** How many counts one visitor brings on average, at least 1: these do not vary independently. */
   readonly clusters: number;
+  /** Share of the total's change; null: the total did not change. */
+  readonly contribution: number | null;
+  /** Whether the value accounts for more of the total's change than its size does. */
+  readonly explains: boolean;
+  readonly score: number;
   /** How far each compared day is above the mean of its weekday; for bounceRate, in bounces. */
   readonly excessOfDays: readonly number[];
-}
-
-/** A figure now and before, and the probability that they differ so much by chance alone. */
-interface Compared {
-  readonly now: number;
-  readonly before: number;
-  readonly pValue: number;
-}
-
-interface Tested extends Pick<Finding, "dispersion" | "clusters"> {
-  readonly measured: MeasuredMetric;
-  readonly candidate: Candidate;
-  readonly period: Compared;
-  readonly weekdays: Compared;
-  /** The larger p-value of the two comparisons: both changes must be unlikely. */
-  readonly pValue: number;
 }
 
 const countOf = (metric: Metric) => (counts: Counts): number => counts[figureOf(metric)];
@@ -102,9 +88,12 @@ function byWeekday<T>(
   return days.map((_, weekday) => daysBefore.filter((_, i) => weekdays[i] === weekday).map(of));
 }
 
-function compared(now: number, before: number, deviation: Deviation): Compared {
+/** Returns a figure now and before, and the probability that they differ so much by chance alone. */
+function compared(now: number, before: number, deviation: Deviation) {
   return { now, before, pValue: studentTwoSided(deviation) };
 }
+
+type Compared = ReturnType<typeof compared>;
 
 /** Tests counts; null: they are too few for a change to be large. */
 function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
@@ -150,17 +139,20 @@ function testBounces(candidate: Candidate, calendar: Calendar) {
   };
 }
 
-function testsOf(measured: MeasuredMetric, calendar: Calendar): Tested[] {
+function testsOf(measured: MeasuredMetric, calendar: Calendar) {
   const { metric, candidates } = measured;
-  return candidates.flatMap((candidate): Tested[] => {
+  return candidates.flatMap((candidate) => {
     const tests = metric === "bounceRate"
       ? testBounces(candidate, calendar)
       : testCounts(candidate, metric, calendar);
     if (tests === null) return [];
+    // The larger one: both changes must be unlikely.
     const pValue = Math.max(tests.period.pValue, tests.weekdays.pValue);
     return [{ measured, candidate, ...tests, pValue }];
   });
 }
+
+type Tested = ReturnType<typeof testsOf>[number];
 
 /** Returns the direction of a change, 1 or -1; 0: it is too small, absolutely or relatively. */
 function directionOf({ now, before }: Compared, least: number): number {
@@ -191,14 +183,6 @@ function partOf(metric: Metric, counts: Counts, ofTotal: Counts): number {
   return rate(counts.bounces, ofTotal.sessions).value ?? 0;
 }
 
-interface Weight {
-  /** Share of the total's change; null: the total did not change. */
-  readonly contribution: number | null;
-  /** Whether the value accounts for more of the total's change than its size does. */
-  readonly explains: boolean;
-  readonly score: number;
-}
-
 /**
  * Scores a candidate: its change as a fraction of the larger of the total's two figures. A value whose
  * contribution to the total's change exceeds its part of the total before explains the change by
@@ -210,7 +194,7 @@ function weigh(
   candidate: Candidate,
   total: Candidate,
   totalIsFound: boolean,
-): Weight {
+): Pick<Finding, "contribution" | "explains" | "score"> {
   const now = partOf(metric, candidate.current, total.current);
   const before = partOf(metric, candidate.previous, total.previous);
   const totalNow = partOf(metric, total.current, total.current);

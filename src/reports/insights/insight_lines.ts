@@ -6,7 +6,7 @@ import { readTexts } from "../../scans/value_texts.ts";
 import { yielding } from "../../store/yielding.ts";
 import { GrowingList } from "../../store/growing_list.ts";
 import type { Dimension } from "./insight_candidates.ts";
-import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
+import { ID_PLACES, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
@@ -22,11 +22,7 @@ export interface ChosenValues {
 type LineOf = (dimension: Dimension, number: number) => number;
 
 /** A line for the total, then one for each value of each dimension. */
-export interface ValueLines extends Lines {
-  /** The first line of each dimension: those of a dimension follow those of the one before it. */
-  readonly firsts: ReadonlyMap<Dimension, number>;
-  readonly lineOf: LineOf;
-}
+export type ValueLines = ReturnType<typeof linesBy>;
 
 /** Keys between two yields to the event loop. */
 const KEYS_AT_ONCE = 65_536;
@@ -57,7 +53,8 @@ function tablesOf(values: ValuesOf, dimensions: readonly Dimension[], lineOf: Li
 }
 
 /**
- * Makes as many lines for each dimension as `sizes` says.
+ * Makes as many lines for each dimension as `sizes` says. `firsts`: the first line of each dimension; those of a
+ * dimension follow those of the one before it.
  * @param placeOf the index of a value among its dimension's lines; -1: it has no line
  * @param paths the paths that have a line; null: each has the line of its id
  */
@@ -66,7 +63,7 @@ function linesBy(
   sizes: readonly (readonly [Dimension, number])[],
   placeOf: LineOf,
   paths: readonly number[] | null,
-): ValueLines {
+) {
   let count = 1;
   const firsts = new Map<Dimension, number>();
   for (const [dimension, size] of sizes) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_NOTE_SHARE_MIN, INSIGHT_NOTES_MAX } from "../../limits.ts";
-import { listNotes, type Note } from "../../notes/notes.ts";
+import { listNotes } from "../../notes/notes.ts";
 import { dateAt } from "../../query/local_dates.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 
@@ -12,19 +12,10 @@ export const NoteOfFinding = z.object({
 }).meta({ id: "NoteOfFinding" });
 
 /** A note, with its day. */
-export interface DatedNote {
-  readonly note: Note;
-  /** The index of its day in the range; -1: the day before the range. */
-  readonly day: number;
-  readonly date: string;
-}
+export type DatedNote = Awaited<ReturnType<typeof notesOfRange>>[number];
 
-/** Reads the notes of a range and of the day before it. */
-export async function notesOfRange(
-  sql: Sql,
-  projectId: number,
-  range: Range,
-): Promise<DatedNote[]> {
+/** Reads the notes of a range and of the day before it. `day`: the index of its day in the range; -1: the one before. */
+export async function notesOfRange(sql: Sql, projectId: number, range: Range) {
   const { timezone } = range;
   const first = dateAt(range.from.getTime(), timezone);
   const from = startOfDay(first.subtract({ days: 1 }), timezone);

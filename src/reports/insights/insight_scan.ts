@@ -1,15 +1,13 @@
-import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_CELLS_MAX } from "../../limits.ts";
 import { ANY_EVENT, type Filter, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
-import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { sessionsAcross } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import type { VisitorKind } from "../../scans/visitor.ts";
-import type { Calendar } from "./insight_calendar.ts";
+import { type Calendar, segmentsByPeople } from "./insight_calendar.ts";
 import {
   byPeriodAndDay,
   type Candidate,
@@ -18,8 +16,8 @@ import {
   DIMENSIONS,
   type Places,
   placesOf,
-  type SegmentsAmid,
-  segmentsByPeople,
+  type Slice,
+  sliceKey,
 } from "./insight_candidates.ts";
 import {
   chooseValues,
@@ -37,23 +35,17 @@ import {
   type InsightInputs,
   type JointIds,
 } from "./insight_visitor.ts";
-import { type Slice, sliceKey } from "./joint_cells.ts";
 import { IN_DAY, type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
 /** The part of a read that candidates are counted from. For `people` see `Visited`. */
 type CandidateSource = ScanSource & { readonly people?: Uint8Array | null };
 
-/** The loaded timelines, and the tests of their events and sessions. */
-export interface Visited
-  extends Pick<InsightInputs, "reach" | "events" | "sessions" | "ofMatches"> {
-  readonly sql: Sql;
-  readonly timelines: FilteredTimelines;
-  readonly calendar: Calendar;
-  /** By actor: the set of ranges whose people they are among, see `segmentsAmid`; null: everybody counts always. */
-  readonly people: Uint8Array | null;
-  readonly byPeople: SegmentsAmid;
-}
+/**
+ * The loaded timelines, and the tests of their events and sessions. `people`, by actor: the set of ranges whose
+ * people they are among, see `segmentsByPeople`; null: everybody counts always.
+ */
+export type Visited = Awaited<ReturnType<typeof visitedOf>>;
 
 function withoutSessions<T extends { readonly filters: readonly Filter[] }>(filtered: T): T {
   return { ...filtered, filters: onEvents(filtered.filters) };
@@ -63,7 +55,7 @@ async function visitedOf(
   source: CandidateSource,
   calendar: Calendar,
   questions: readonly CandidateQuestion[],
-): Promise<Visited> {
+) {
   const { sql, scope, timelines, people = null } = source;
   const { projectId } = scope;
   const { segments } = calendar;
@@ -188,28 +180,14 @@ async function chooseFirst(
 }
 
 /** The candidates, with what another scan of the same timelines needs. */
-export interface FoundCandidates {
-  readonly visited: Visited;
-  readonly values: ValuesOf;
-  /** The candidates of each question. */
-  readonly lists: readonly (readonly Candidate[])[];
-  /** The numbers of the candidates' values, by `sliceKey`. */
-  readonly numbers: ReadonlyMap<string, number>;
-}
-
-function numbersOf(chosen: readonly (readonly ChosenValues[])[]): Map<string, number> {
-  return new Map(
-    chosen.flat().flatMap(({ dimension, numbers, values }) =>
-      values.map((value, i) => [sliceKey({ dimension, value }), numbers[i]!] as const)
-    ),
-  );
-}
+export type FoundCandidates = Awaited<ReturnType<typeof readCandidates>>;
 
 /**
  * Counts, for each question, the total, then the values with the most events of each dimension. The figures are
  * those of the key figures under a filter on the value: selected events (with a match, only its events), their
  * visitors and page views, the sessions that contain one, and how many of these bounce. This takes one scan, or
- * two if there are so many values that the most frequent ones must be found first.
+ * two if there are so many values that the most frequent ones must be found first. `numbers`: those of the
+ * candidates' values, by `sliceKey`.
  * @param cellsMax how many numbers may be counted at once
  */
 export async function readCandidates(
@@ -217,7 +195,7 @@ export async function readCandidates(
   calendar: Calendar,
   questions: readonly CandidateQuestion[],
   cellsMax = INSIGHT_CELLS_MAX,
-): Promise<FoundCandidates> {
+) {
   const { sql, scope: { projectId } } = source;
   const visited = await visitedOf(source, calendar, questions);
   const places = placesOf(visited.byPeople, byPeriodAndDay(calendar));
@@ -238,5 +216,10 @@ export async function readCandidates(
   const lists = tallies.map((tally, i) =>
     candidatesOf(tally, lines[i]!, chosen[i]!, calendar, places)
   );
-  return { visited, values, lists, numbers: numbersOf(chosen) };
+  const numbers = new Map(
+    chosen.flat().flatMap(({ dimension, numbers, values }) =>
+      values.map((value, i) => [sliceKey({ dimension, value }), numbers[i]!] as const)
+    ),
+  );
+  return { visited, values, lists, numbers };
 }

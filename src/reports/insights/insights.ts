@@ -17,15 +17,14 @@ import type { Filter } from "../../query/filters.ts";
 import { matchFilters } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { yielding } from "../../store/yielding.ts";
-import { type Goal, listGoals } from "../saved/goal_definitions.ts";
+import { listGoals } from "../saved/goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
-import { type CandidateQuestion, DIMENSIONS } from "./insight_candidates.ts";
+import { type CandidateQuestion, DIMENSIONS, sliceKey } from "./insight_candidates.ts";
 import { type Cause, type Search, searchCauses } from "./insight_causes.ts";
 import { findChanges, type Finding, type MeasuredMetric, METRICS } from "./insight_findings.ts";
-import { type FoundCandidates, readCandidates } from "./insight_scan.ts";
+import { readCandidates } from "./insight_scan.ts";
 import { NoteOfFinding, notesOfChange, notesOfRange } from "./insight_notes.ts";
 import { notedSentence, previousName, sentenceOf } from "./insight_sentences.ts";
-import { type JointCells, sliceKey } from "./joint_cells.ts";
 import { countTogether } from "./joint_scan.ts";
 import type { Answer, Report } from "../answer/report.ts";
 
@@ -90,7 +89,8 @@ export const INSIGHTS_REPLY = {
   ),
 };
 
-const INSIGHTS: Omit<Report, "ask"> = {
+/** `GET /v1/insights`: what changed, and which values made it change. `place`: where the server's paths begin. */
+export const createInsights = (place: { readonly basePath: string }): Report => ({
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
   parameters: {},
@@ -112,21 +112,11 @@ const INSIGHTS: Omit<Report, "ask"> = {
     "notes: those of the range's days and of the day before, if two thirds or more of the days' excess over their weekdays is on the note's day and later, and that day or the next has at least half of the mean excess of these days; none in a range of more than a week. " +
     `Only the ${INSIGHT_GROUPED_MAX} changes with the highest scores are grouped, into at most ${INSIGHT_CAUSES_MAX} causes. Weaker ones are not reported.`,
   reply: INSIGHTS_REPLY,
-};
-
-/** `GET /v1/insights`: what changed, and which values made it change. */
-export function createInsights(place: { readonly basePath: string }): Report {
-  return {
-    ...INSIGHTS,
-    ask: (query) => {
-      const parameters: InsightParameters = {
-        basePath: place.basePath,
-        hasInterval: Boolean(query.get("interval")),
-      };
-      return { answer: (read) => answer(read, parameters) };
-    },
-  };
-}
+  ask: (query) => {
+    const parameters = { basePath: place.basePath, hasInterval: Boolean(query.get("interval")) };
+    return { answer: (read) => answer(read, parameters) };
+  },
+});
 
 interface InsightParameters {
   readonly basePath: string;
@@ -142,20 +132,16 @@ async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   return row!.first_ms;
 }
 
-interface MeasuredMetrics {
-  readonly measured: readonly MeasuredMetric[];
-  /** The candidates of all selected events, then those of each goal. */
-  readonly found: FoundCandidates;
-  readonly goals: readonly Goal[];
-}
-
 /** Returns the filters of the request, without those of its segment, which come first. */
 function ownFilters({ scope, segment }: Pick<Read, "scope" | "segment">): readonly Filter[] {
   return scope.filters.slice(segment?.filters.length ?? 0);
 }
 
-/** Measures all metrics; goals and dimensions only if a drilldown with their filters is possible. */
-async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMetrics> {
+/**
+ * Measures all metrics; goals and dimensions only if a drilldown with their filters is possible. `found`: the
+ * candidates of all selected events, then those of each goal.
+ */
+async function readMeasured(read: Read, calendar: Calendar) {
   const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
@@ -193,23 +179,17 @@ async function inTurns<T>(search: Search<T>): Promise<T> {
 
 /** Groups findings, sorted by score, by cause. If they or their slices are too many, the last are left out. */
 async function causesOf(
-  { found, goals }: MeasuredMetrics,
+  { found, goals }: Awaited<ReturnType<typeof readMeasured>>,
   findings: readonly Finding[],
   tested: number,
 ) {
   const grouped = findings.slice(0, INSIGHT_GROUPED_MAX);
   // A single finding has nothing to be grouped with.
   if (grouped.length < 2) return grouped.map((finding): Cause => ({ finding, evidence: [] }));
-  const matches = [null, ...goals].map((goal, i) => ({ slug: goal?.slug ?? null, i }))
-    .filter(({ slug }) => grouped.some(({ goal }) => (goal?.slug ?? null) === slug));
+  const questions = [null, ...goals].map((goal, i) => [goal?.slug ?? null, i] as const)
+    .filter(([slug]) => grouped.some(({ goal }) => (goal?.slug ?? null) === slug));
   const slices = new Map(grouped.map((finding) => [sliceKey(finding), finding]));
-  const counted = await countTogether(found, [...slices.values()], matches.map(({ i }) => i));
-  const whole = new Uint8Array(counted.count).fill(1);
-  const cells: JointCells = {
-    count: counted.count,
-    holds: new Map([[sliceKey({ dimension: null, value: null }), whole], ...counted.holds]),
-    matches: new Map(matches.map(({ slug }, i) => [slug, counted.figures[i]!])),
-  };
+  const cells = await countTogether(found, [...slices.values()], new Map(questions));
   const inCells = grouped.filter((finding) => cells.holds.has(sliceKey(finding)));
   return await inTurns(searchCauses(inCells, cells, tested));
 }
@@ -265,17 +245,13 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
   const shown = (finding: Finding, ofCause: readonly Finding[]) => {
     const { kind, metric, goal, dimension, value, current, previous, change } = finding;
     const { weekdays, contribution, score, pValue, adjustedPValue } = finding;
+    const figures = { current, previous, change, weekdays, contribution, score };
     return {
       kind,
       metric,
       ...goal === null ? {} : { goal: goal.slug },
       ...dimension === null ? {} : { dimension, value },
-      current,
-      previous,
-      change,
-      weekdays,
-      contribution,
-      score,
+      ...figures,
       pValue,
       adjustedPValue,
       text: sentenceOf(finding, before, explainerOf(finding, ofCause)),

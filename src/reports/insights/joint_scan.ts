@@ -1,16 +1,72 @@
-import { FIGURES, placesOf } from "./insight_candidates.ts";
+import { INSIGHT_JOINT_CELLS_MAX } from "../../limits.ts";
+import { type NumberedValues, SESSION_IDS, type SessionId } from "../visitors/session_values.ts";
+import { type Dimension, FIGURES, placesOf, type Slice, sliceKey } from "./insight_candidates.ts";
+import type { CellFigures, JointCells } from "./insight_change.ts";
+import type { ValuesOf } from "./insight_lines.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
-import { type CellFigures, type Slice, sliceKey } from "./joint_cells.ts";
-import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
+import type { IdGroups, JointIds } from "./insight_visitor.ts";
 import { JOINT_ID, type LineTally } from "./line_tally.ts";
 
-interface CountedTogether {
-  /** How many cells have events or sessions. */
-  readonly count: number;
-  /** By the key of each slice that is counted: 1 at each of its cells. */
-  readonly holds: ReadonlyMap<string, Uint8Array>;
-  /** By match of `matches`. */
-  readonly figures: readonly CellFigures[];
+/** A slice with the number of its value. */
+interface NumberedSlice extends Slice {
+  readonly dimension: Dimension;
+  readonly number: number;
+}
+
+/** The groups of the ids of one kind, all in one at first, and the slices that they are split by. */
+function groupsOf(kind: SessionId, values: ValuesOf) {
+  const known = [...values.values()].find(({ of }) => of === kind);
+  const groupOf = new Int32Array(known?.numberOf.length ?? 0);
+  const ids: IdGroups = { idsFrom: known?.idsFrom ?? 0, groupOf, count: 1 };
+  return { ids, slices: [] as NumberedSlice[] };
+}
+
+/** Splits groups by whether their ids have a value, given by number. */
+function splitBy(ids: IdGroups, { numberOf }: NumberedValues, number: number): IdGroups {
+  const renumbered = new Int32Array(2 * ids.count).fill(-1);
+  let count = 0;
+  const groupOf = ids.groupOf.map((group, place) => {
+    const split = 2 * group + Number(numberOf[place] === number);
+    if (renumbered[split] === -1) renumbered[split] = count++;
+    return renumbered[split]!;
+  });
+  return { ...ids, groupOf, count };
+}
+
+const cellsIn = (kinds: readonly { readonly ids: IdGroups }[]): number =>
+  kinds.reduce((cells, { ids }) => cells * ids.count, 1);
+
+/**
+ * Makes cells such that each slice is a set of cells: `holds` has, by the key of each slice, 1 at these cells. A
+ * slice that would make too many cells is left out; those after it are still tried.
+ */
+function groupBySlices(values: ValuesOf, slices: readonly NumberedSlice[]) {
+  const kinds = SESSION_IDS.map((kind) => groupsOf(kind, values));
+  for (const slice of slices) {
+    const ofDimension = values.get(slice.dimension)!;
+    const own = kinds[SESSION_IDS.indexOf(ofDimension.of)]!;
+    const before = own.ids;
+    own.ids = splitBy(before, ofDimension, slice.number);
+    if (cellsIn(kinds) <= INSIGHT_JOINT_CELLS_MAX) own.slices.push(slice);
+    else own.ids = before;
+  }
+  const [traffics, entryPaths, contexts] = kinds.map(({ ids }) => ids) as IdGroups[];
+  const ids: JointIds = { traffics: traffics!, entryPaths: entryPaths!, contexts: contexts! };
+  const holds = new Map<string, Uint8Array>();
+  for (const [place, { ids: { groupOf, count }, slices }] of kinds.entries()) {
+    // The groups are the digits of a cell's number: see `jointCell`.
+    const width = cellsIn(kinds.slice(place + 1));
+    for (const slice of slices) {
+      const { numberOf } = values.get(slice.dimension)!;
+      const inSlice = new Uint8Array(count);
+      for (const [i, group] of groupOf.entries()) {
+        if (numberOf[i] === slice.number) inSlice[group] = 1;
+      }
+      const isHeld = (_: unknown, cell: number) => inSlice[Math.floor(cell / width) % count]!;
+      holds.set(sliceKey(slice), Uint8Array.from({ length: cellsIn(kinds) }, isHeld));
+    }
+  }
+  return { ids, count: cellsIn(kinds), holds };
 }
 
 /** Drops the segments before the previous period. */
@@ -47,19 +103,17 @@ function figuresAt(
 }
 
 /**
- * Counts the range and the period before by joint cells of the slices, in one more scan of the same timelines.
- * If the slices make too many cells, the last are left out.
- * @param matches the indexes of the questions that are counted
+ * Counts the range and the period before by joint cells of the slices that have events or sessions, in one more
+ * scan of the same timelines. If the slices make too many cells, the last are left out.
+ * @param matches the questions that are counted: their indexes by the slug of the goal, or null
  */
 export async function countTogether(
   found: FoundCandidates,
   slices: readonly Slice[],
-  matches: readonly number[],
-  cellsMax?: number,
-): Promise<CountedTogether> {
-  const { values } = found;
-  const visited = inPeriods(withMatches(found.visited, matches));
-  const { ids, count, holds } = groupBySlices(values, numbered(found, slices), cellsMax);
+  matches: ReadonlyMap<string | null, number>,
+): Promise<JointCells> {
+  const visited = inPeriods(withMatches(found.visited, [...matches.values()]));
+  const { ids, count, holds } = groupBySlices(found.values, numbered(found, slices));
   const own = Int32Array.from({ length: count }, (_, cell) => cell);
   const table = { of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own };
   const lines = { tables: [table], paths: null, count };
@@ -67,7 +121,7 @@ export async function countTogether(
     visited.byPeople,
     ({ period }) => period === null ? null : { period, slot: null },
   );
-  const tallies = await countLines(visited, places, matches.map(() => lines), ids);
+  const tallies = await countLines(visited, places, visited.ofMatches.map(() => lines), ids);
   const placeOf = (period: "current" | "previous") =>
     places.groups.findIndex((group) => group.period === period) + 1;
   const both = [placeOf("current"), placeOf("previous")] as const;
@@ -79,11 +133,15 @@ export async function countTogether(
       })
     )
   );
+  holds.set(sliceKey({ dimension: null, value: null }), new Uint8Array(count).fill(1));
   return {
     count: cells.length,
     holds: new Map(
       [...holds].map(([key, held]) => [key, Uint8Array.from(cells, (cell) => held[cell]!)]),
     ),
-    figures: tallies.map((tally) => figuresAt(tally, cells, both)),
+    matches: new Map([...matches.keys()].map((slug, i) => [
+      slug,
+      figuresAt(tallies[i]!, cells, both),
+    ])),
   };
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { INSIGHT_CAUSES_MAX } from "../../../src/limits.ts";
-import type { Dimension } from "../../../src/reports/insights/insight_candidates.ts";
+import { type Dimension, sliceKey } from "../../../src/reports/insights/insight_candidates.ts";
 import type { Cause } from "../../../src/reports/insights/insight_causes.ts";
 import type { Finding, Metric } from "../../../src/reports/insights/insight_findings.ts";
 import { figuresOfNothing, foundCauses } from "../../reference/found_causes.ts";
-import { type JointCells, sliceKey } from "../../../src/reports/insights/joint_cells.ts";
+import type { JointCells } from "../../../src/reports/insights/insight_change.ts";
 
 /** Visits that have these values: before, and now; and how many of them bounced. */
 interface Group {
