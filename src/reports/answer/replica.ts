@@ -14,24 +14,7 @@ import { pause } from "../../pause.ts";
 export type CountLacked = (snapshot: Sql, projectIds: readonly number[]) => Promise<number>;
 
 /** The database that answers reads, if it is a replica of the one that is written to. */
-export interface Replica {
-  /**
-   * Waits, at most `msMax`, until the replica has what the primary has committed of the projects by now.
-   * @returns null: it has; else a function that counts the events that it lacks
-   * @throws DatabaseUnavailable, of the primary; ReplicaUnavailable
-   */
-  lagging(projectIds: readonly number[], msMax: number): Promise<CountLacked | null>;
-  /**
-   * Checks that it is of the primary's installation.
-   * @throws ReplicaUnavailable if it does not answer, or lacks the primary's tables; ForeignReplica;
-   * DatabaseUnavailable, of the primary, which is asked if the two differ
-   */
-  check(): Promise<void>;
-  /** Calls `check` unless the last one succeeded. To be called before reading from it without `lagging`. */
-  assertOurs(): Promise<void>;
-  /** Returns how it is now. Never throws. */
-  status(): Promise<ReplicaStatus>;
-}
+export type Replica = ReturnType<typeof createReplica>;
 
 /** Behind: it lacks committed rows even after the time that a read waits. Unknown: the primary is away. */
 export type ReplicaStatus = "follows" | "behind" | "away" | "unknown";
@@ -161,7 +144,7 @@ async function madeAt(sql: Sql): Promise<string | null> {
  * Compares the replica's position in the write-ahead log, or else the rows of its journal, with the primary's.
  * @param replica separate connections, which do not wait for reads under way and soon give up what hangs
  */
-export function createReplica(primary: Sql, replica: Sql): Replica {
+export function createReplica(primary: Sql, replica: Sql) {
   let primaryMadeAt: string | null = null;
   /** Whether the last check found it to be of the primary's installation. */
   let isOurs = false;
@@ -169,14 +152,16 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   const until = createWatch(replica);
 
   const countLacked: CountLacked = async (snapshot, projectIds) => {
-    const lasts = arrayLiteral(await lastRows(snapshot, projectIds));
-    const [lacked] = await primary.query<{ events: number }>(LACKED, [
-      arrayLiteral(projectIds),
-      lasts,
-    ]);
+    const lists = [projectIds, await lastRows(snapshot, projectIds)].map(arrayLiteral);
+    const [lacked] = await primary.query<{ events: number }>(LACKED, lists);
     return lacked!.events;
   };
 
+  /**
+   * Checks that it is of the primary's installation.
+   * @throws ReplicaUnavailable if it does not answer, or lacks the primary's tables; ForeignReplica;
+   * DatabaseUnavailable, of the primary, which is asked if the two differ
+   */
   async function check(): Promise<void> {
     const replicaMadeAt = await ofReplica(promptly(madeAt(replica)));
     // Read anew if it differs, as the primary may have been replaced meanwhile.
@@ -185,28 +170,34 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     if (!isOurs) throw new ForeignReplica(FOREIGN);
   }
 
+  /** Calls `check` unless the last one succeeded. To be called before reading from it without `lagging`. */
   async function assertOurs(): Promise<void> {
     if (!isOurs) await (checking ??= check().finally(() => checking = null));
   }
 
-  async function waitedFor(projectIds: readonly number[], msMax: number): Promise<boolean> {
+  /**
+   * Waits, at most `msMax`, until the replica has what the primary has committed of the projects by now.
+   * @returns null: it has; else a function that counts the events that it lacks
+   * @throws DatabaseUnavailable, of the primary; ReplicaUnavailable
+   */
+  async function lagging(
+    projectIds: readonly number[],
+    msMax: number,
+  ): Promise<CountLacked | null> {
     const endsAtMs = performance.now() + msMax;
     const position = await positionOf(primary, WRITTEN);
     let rows: readonly number[] | null = null;
-    return await until({ projectIds, position }, endsAtMs, async (progress) => {
+    const has = await until({ projectIds, position }, endsAtMs, async (progress) => {
       if (position !== null && progress.position !== null) return progress.position >= position;
       rows ??= await lastRows(primary, projectIds);
       return rows.every((last, i) => last <= (progress.lastOf.get(projectIds[i]!) ?? -Infinity));
     });
-  }
-
-  async function lagging(projectIds: readonly number[], msMax: number) {
-    const has = await waitedFor(projectIds, msMax);
     // After the wait, as a replica of a new database may lack its tables for a moment.
     await assertOurs();
     return has ? null : countLacked;
   }
 
+  /** Returns how it is now. Never throws. */
   async function status(): Promise<ReplicaStatus> {
     try {
       await check();

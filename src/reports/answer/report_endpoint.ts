@@ -21,7 +21,6 @@ import {
   type ParameterFilters,
   pendingWarnings,
   valueWarnings,
-  type Warning,
 } from "../../query/warnings.ts";
 import { comparisonWarnings } from "../../query/without_effect.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
@@ -40,7 +39,7 @@ import {
   refuseNaming,
   type ShareLimits,
 } from "./narrowing.ts";
-import type { Answer, Question, Report } from "./report.ts";
+import type { Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
 export interface ReportServices extends ScanServices, Counting {
@@ -99,25 +98,17 @@ function readSegments(query: URLSearchParams, share: ShareLimits | null | undefi
   return slugs;
 }
 
-interface ReadParameters {
-  readonly shared: SharedRead;
-  readonly slugs: ReturnType<typeof readSegments>;
-  readonly question: Question;
-  /** The caller's filters, without those of a share. */
-  readonly own: readonly Filter[];
-}
-
 /**
  * Reads all parameters of a read, with the report's own. All errors are reported together, before any
- * statement.
+ * statement. `own`: the caller's filters, without those of a share.
  */
 function readParameters(
   { project, url: { searchParams: query }, params, share }: ReadRequest,
   report: Report,
   asOfMs: number,
-): ReadParameters {
+) {
   const known = [...Object.keys(READ_QUERY), ...Object.keys(report.parameters)];
-  const { time, slugs, filters, bots, limit, question } = readAll({
+  const { time, bots, limit, ...others } = readAll({
     unknown: () => refuseUnknown(query, known),
     time: () =>
       readTimes(query, project.timezone, asOfMs, {
@@ -125,17 +116,18 @@ function readParameters(
         byDays: report.byDays ?? false,
       }),
     slugs: () => readSegments(query, share),
-    filters: () => readFilters(query),
+    own: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
     limit: () => pageRows(query),
     cursor: () => refuseStrayCursor(query, report),
     question: () => report.ask(query, params),
   });
+  const { own, question } = others;
   const scope: Scope = {
     projectId: project.projectId,
     siteHost: siteHostOf(project),
     bots,
-    filters: [...share?.filters ?? [], ...filters],
+    filters: [...share?.filters ?? [], ...own],
   };
   const comparedBy = comparisonKind(query);
   const shared: SharedRead = {
@@ -149,31 +141,23 @@ function readParameters(
     ...share ? { isShared: true as const } : {},
   };
   question.refuse?.(shared);
-  if (share) refuseNaming(filters, question.terms ?? {});
+  if (share) refuseNaming(own, question.terms ?? {});
   const { comparison = () => shared.comparison } = question;
-  return {
-    shared: { ...shared, comparison: comparison(shared) },
-    slugs,
-    question,
-    own: filters,
-  };
-}
-
-interface Segments {
-  readonly own: SavedSegment | null;
-  readonly compared: SavedSegment | null;
+  return { ...others, shared: { ...shared, comparison: comparison(shared) } };
 }
 
 async function loadSegments(
   sql: Sql,
-  { project: { projectId } }: SharedRead,
-  slugs: ReadParameters["slugs"],
-): Promise<Segments> {
+  projectId: number,
+  slugs: ReturnType<typeof readSegments>,
+) {
   return {
     own: await namedSegment(sql, projectId, "segment", slugs.own),
     compared: await namedSegment(sql, projectId, "compare", slugs.compared),
   };
 }
+
+type Segments = Awaited<ReturnType<typeof loadSegments>>;
 
 /**
  * Returns the read of its segment, with the one that it is compared with.
@@ -209,31 +193,22 @@ function parameterFiltersOf(
   ];
 }
 
-interface Warned extends Answer {
-  readonly warnings: readonly Warning[];
-  readonly pending: number;
-  readonly segments: Segments;
-  readonly comparison: Range | null;
-}
-
 /** Returns the end of the comparison if it moves as time passes; else null. */
 function movingEnd(
   { range, comparedBy, asOfMs }: SharedRead,
-  { comparison, comparedTo }: Warned,
+  comparison: Range | null,
 ): Date | null {
-  if (comparedTo !== undefined) return comparedTo;
   const isByLength = comparedBy === "previous" || comparedBy === "year";
   return isByLength && range.to.getTime() > asOfMs ? comparison?.to ?? null : null;
 }
 
-/** Returns the reply's `query`: the parameters as resolved, and the meaning of the answer. */
+/** Returns the shared parameters as resolved, for the reply's `query`. */
 function resolvedQuery(
   { url: { searchParams: query }, share }: ReadRequest,
-  report: Report,
   { project, range, interval, scope, limit }: SharedRead,
-  { segments: { own, compared }, comparison, warnings, ...answer }: Warned,
+  segment: SavedSegment | null,
+  comparison: Range | null,
 ): Record<string, unknown> {
-  const ofSegments = own === null && compared === null ? "" : SEGMENT_SEMANTICS;
   return {
     project: project.id,
     from: range.from.toISOString(),
@@ -241,15 +216,12 @@ function resolvedQuery(
     timezone: range.timezone,
     interval,
     compare: shownComparison(query, comparison),
-    segment: own,
+    segment,
     filters: scope.filters,
     bots: scope.bots,
     limit,
     cursor: query.get("cursor") || null,
     ...share ? { minimumVisitors: share.visitorsMin } : {},
-    ...answer.query,
-    semantics: [report.semantics, answer.semantics ?? "", ofSegments].filter(Boolean).join(" "),
-    warnings,
   };
 }
 
@@ -263,61 +235,53 @@ export async function getReport(
   report: Report,
   readRequest: ReadRequest,
 ): Promise<Response> {
-  const { request, share } = readRequest;
+  const { request, share, project, project: { projectId } } = readRequest;
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
-  const { project, scope, comparedBy } = shared;
-  const countLacked = await countedWithin(services, project.projectId, PROJECTION_WAIT_MS_MAX);
-  const answered: Warned = await withinTime(
-    reads,
-    readTimeoutMs,
-    project.projectId,
-    async (sql, signal) => {
-      // Sent at once, although the database runs them one after the other.
-      const [, projected, segments] = await Promise.all([
-        planJoins(sql, project.projectId),
-        projectedState(sql, project.projectId),
-        loadSegments(sql, shared, slugs),
-      ]);
-      const access = { sql, scope, signal };
-      const [answer, kept] = await withTimelines(services, access, async (timelines, memory) => {
-        // The time zone of the rollups; empty while there are none.
-        const rolled = { ...project, timezone: projected.timezone ?? "" };
-        const counting = { sql, scope, timelines, project: rolled };
-        const kept = share && question.isCounted !== false
-          ? await checkedForShare(counting, shared, share, own, question.terms ?? {})
-          : shared;
-        const all = {
-          ...kept,
-          project: rolled,
-          importedTimezone: projected.hasImported ? project.timezone : null,
-          sql,
-          timelines,
-        };
-        const loading = { load: timelines, memory, segments: services.segments };
-        const read = question.isOfOne === true ? all : segmented(loading, all, segments);
-        return [await question.answer(read), kept];
-      });
-      const matches = { ...question.terms?.matches, ...answer.matches };
-      const parameterFilters = parameterFiltersOf(scope.filters, segments, matches);
-      const pending = projected.pending + await countLacked(sql, [project.projectId]);
+  const { scope, comparedBy = "none" } = shared;
+  const { terms = {} } = question;
+  const countLacked = await countedWithin(services, projectId, PROJECTION_WAIT_MS_MAX);
+  const reply = await withinTime(reads, readTimeoutMs, projectId, async (sql, signal) => {
+    // Sent at once, although the database runs them one after the other.
+    const [, projected, segments] = await Promise.all([
+      planJoins(sql, projectId),
+      projectedState(sql, projectId),
+      loadSegments(sql, projectId, slugs),
+    ]);
+    const access = { sql, scope, signal };
+    const [answer, comparison] = await withTimelines(services, access, async (load, memory) => {
+      // The time zone of the rollups; empty while there are none.
+      const rolled = { ...project, timezone: projected.timezone ?? "" };
+      const counting = { sql, scope, timelines: load, project: rolled };
+      const kept = share && question.isCounted !== false
+        ? await checkedForShare(counting, shared, share, own, terms)
+        : shared;
+      const importedTimezone = projected.hasImported ? project.timezone : null;
+      const all = { ...kept, ...counting, importedTimezone };
+      const loading = { load, memory, segments: services.segments };
+      const read = question.isOfOne === true ? all : segmented(loading, all, segments);
+      return [await question.answer(read), kept.comparison];
+    });
+    const matches = { ...terms.matches, ...answer.matches };
+    const parameterFilters = parameterFiltersOf(scope.filters, segments, matches);
+    const pending = projected.pending + await countLacked(sql, [projectId]);
+    const warnings = distinctWarnings([
+      ...answer.warnings ?? [],
+      ...comparisonWarnings(report.compares ?? "nothing", comparedBy),
+      ...report.warnsOfPending ? pendingWarnings(pending) : [],
       // None for shares: a suggestion may be the value of a single person.
-      const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
-      const ofPending = report.warnsOfPending ? pendingWarnings(pending) : [];
-      const ofCompare = comparisonWarnings(report.compares ?? "nothing", comparedBy ?? "none");
-      const warnings = distinctWarnings([
-        ...answer.warnings ?? [],
-        ...ofCompare,
-        ...ofPending,
-        ...ofValues,
-      ]);
-      const { comparison } = kept;
-      return { ...answer, pending, warnings, comparison, segments };
-    },
-    request.signal,
-  );
-  const resolved = resolvedQuery(readRequest, report, shared, answered);
-  const comparedTo = movingEnd(shared, answered);
-  const moment = { asOf: new Date(asOfMs), pending: answered.pending, comparedTo };
-  return readReply(request, moment, resolved, answered.result, answered.volatile);
+      ...share ? [] : await valueWarnings(sql, projectId, parameterFilters),
+    ]);
+    const ofSegments = segments.own ?? segments.compared ? SEGMENT_SEMANTICS : "";
+    const resolved = {
+      ...resolvedQuery(readRequest, shared, segments.own, comparison),
+      ...answer.query,
+      semantics: [report.semantics, answer.semantics, ofSegments].filter(Boolean).join(" "),
+      warnings,
+    };
+    const comparedTo = answer.comparedTo ?? movingEnd(shared, comparison);
+    const moment = { asOf: new Date(asOfMs), pending, comparedTo };
+    return [moment, resolved, answer.result, answer.volatile] as const;
+  }, request.signal);
+  return readReply(request, ...reply);
 }

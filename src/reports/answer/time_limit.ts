@@ -9,43 +9,36 @@ import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 /** SQLSTATE of a cancelled statement. */
 const CANCELLED = "57014";
 
-const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
+const readTimeout = (): Problem =>
+  retryable(
+    "read_timeout",
+    "The read took too long. Ask for a shorter range or fewer filters, or try again.",
+  );
 
-const readTimeout = (): Problem => retryable("read_timeout", TOO_SLOW);
-
-/** The end of a read's time, on the monotonic clock. */
-class Deadline {
-  readonly #endsAtMs: number;
-  readonly #over = new AbortController();
-
-  constructor(msMax: number, readonly gone?: AbortSignal) {
-    this.#endsAtMs = performance.now() + msMax;
-  }
+/** The end of a read's time, on the monotonic clock: after `msMax`, or when the caller is gone. */
+function createDeadline(msMax: number, gone?: AbortSignal) {
+  const endsAtMs = performance.now() + msMax;
+  const over = new AbortController();
 
   /**
    * Returns the remaining time in whole milliseconds, at least one, because zero would mean no limit. Throws
    * `read_timeout` when the time is over or the caller is gone.
    */
-  leftMs(): number {
-    const left = this.#endsAtMs - performance.now();
-    if (left <= 0 || this.gone?.aborted) throw readTimeout();
+  function leftMs(): number {
+    const left = endsAtMs - performance.now();
+    if (left <= 0 || gone?.aborted) throw readTimeout();
     return Math.ceil(left);
   }
 
-  /** Aborted when the time is over or the caller is gone. */
-  get signal(): AbortSignal {
-    return this.#over.signal;
-  }
-
   /** Awaits what `begin` begins; throws `read_timeout` when the time is over, or was before. */
-  async of<T>(begin: () => Promise<T>): Promise<T> {
+  async function of<T>(begin: () => Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const end = () => this.#over.abort(readTimeout());
+    const end = () => over.abort(readTimeout());
     const timer = setTimeout(() => {
       end();
       reject(readTimeout());
-    }, this.leftMs());
-    this.gone?.addEventListener("abort", end);
+    }, leftMs());
+    gone?.addEventListener("abort", end);
     try {
       const work = begin();
       // After the deadline `work` is not awaited any more, and its failure must not be an unhandled rejection.
@@ -53,9 +46,12 @@ class Deadline {
       return await Promise.race([work, promise]);
     } finally {
       clearTimeout(timer);
-      this.gone?.removeEventListener("abort", end);
+      gone?.removeEventListener("abort", end);
     }
   }
+
+  // The signal is aborted when the time is over or the caller is gone.
+  return { leftMs, of, signal: over.signal };
 }
 
 const SETTINGS = [
@@ -88,13 +84,13 @@ export async function atOneMoment<T>(
 const OVERTIME_MS_MAX = 100;
 
 /** Limits each statement of a snapshot, whose limit has just been set, to the read's remaining time. */
-function timed(sql: Sql, deadline: Deadline): Sql {
+function timed(sql: Sql, leftMs: () => number): Sql {
   let setMs = performance.now();
   const limit = async () => {
-    const leftMs = deadline.leftMs();
+    const left = leftMs();
     if (performance.now() - setMs < OVERTIME_MS_MAX) return;
     setMs = performance.now();
-    await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
+    await sql.script(`SET LOCAL statement_timeout = ${left}`);
   };
   return {
     async query(text, params) {
@@ -109,7 +105,7 @@ function timed(sql: Sql, deadline: Deadline): Sql {
       await limit();
       await sql.script(text);
     },
-    transaction: (work) => sql.transaction((inner) => work(timed(inner, deadline))),
+    transaction: (work) => sql.transaction((inner) => work(timed(inner, leftMs))),
   };
 }
 
@@ -118,21 +114,17 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof ScanLost || unavailability(error) !== null;
 }
 
-/** Returns the error of a damaged segment or block as a Problem, any other error as it is. */
-function damageAsProblem(error: unknown): unknown {
-  const why = damageOf(error);
-  if (why === null) return error;
-  const detail = `${why}. ${DAMAGE_ADVICE} ` +
-    "`footfall export --skip-damaged` writes everything else, and names what it leaves out.";
-  return new Problem("damaged_events", detail, { cause: error });
-}
-
 /** Returns a read's failure as callers see it: a Problem if it is known, else the error itself. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof ScanLost) {
     return retryable("overloaded", "The read needed more than the server can hold. Try again.");
   }
-  return isRefused(error, CANCELLED) ? readTimeout() : damageAsProblem(error);
+  if (isRefused(error, CANCELLED)) return readTimeout();
+  const why = damageOf(error);
+  if (why === null) return error;
+  const detail = `${why}. ${DAMAGE_ADVICE} ` +
+    "`footfall export --skip-damaged` writes everything else, and names what it leaves out.";
+  return new Problem("damaged_events", detail, { cause: error });
 }
 
 /**
@@ -148,13 +140,13 @@ export async function withinTime<T>(
   work: (sql: Sql, signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {
-  const deadline = new Deadline(msMax, gone);
+  const { leftMs, of, signal } = createDeadline(msMax, gone);
   try {
-    return await deadline.of(() =>
-      turnsOf(reads).take(owner, deadline.signal, () =>
+    return await of(() =>
+      turnsOf(reads).take(owner, signal, () =>
         reads.transaction((sql) => {
-          sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${deadline.leftMs()}`]);
-          return work(timed(sql, deadline), deadline.signal);
+          sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${leftMs()}`]);
+          return work(timed(sql, leftMs), signal);
         }, gone))
     );
   } catch (error) {
