@@ -13,7 +13,13 @@ import { type Problem, retryable } from "../../problem.ts";
 import type { ReadRequest } from "../answer/report_endpoint.ts";
 import { Seats } from "../../seats.ts";
 import { Semaphore } from "../../semaphore.ts";
-import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
+import {
+  createListener,
+  type Listener,
+  type StreamTerms,
+  type Update,
+  updateOf,
+} from "./live_listener.ts";
 
 export interface LiveFeedOptions {
   /** Answers one read of `GET /v1/live` as JSON, with an ETag that changes with the result. */
@@ -40,94 +46,75 @@ function withoutHeaders(asked: ReadRequest): ReadRequest {
   return { ...asked, request: new Request(asked.request.url) };
 }
 
+type Channel = ReturnType<typeof createChannel>;
+
 /** All streams with the same question to the same project: one read serves them all. */
-class Channel {
-  readonly listeners = new Set<Listener>();
-  /** Streams that are open or about to be. */
-  seats = 0;
-  #asked: ReadRequest;
-  readonly #options: Required<LiveFeedOptions>;
-  readonly #turns: Semaphore;
-  #latest: Update | null = null;
-  #reading: Promise<Update> | null = null;
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #hasFailed = false;
+function createChannel(
+  { read, log, intervalMs, heartbeatMs }: Required<LiveFeedOptions>,
+  turns: Semaphore,
+) {
+  const listeners = new Set<Listener>();
+  let asked!: ReadRequest;
+  let latest: Update | null = null;
+  let reading: Promise<Update> | null = null;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let hasFailed = false;
   /** A repeated read, or the wait for its turn. */
-  #looking: Promise<void> | null = null;
+  let looking: Promise<void> | null = null;
 
-  constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Semaphore) {
-    this.#asked = withoutHeaders(asked);
-    this.#options = options;
-    this.#turns = turns;
+  async function readNow(): Promise<Update> {
+    const response = await read(asked);
+    return latest = updateOf(response.headers.get("etag") ?? "", await response.text());
   }
 
-  /** Reads as this stream asks from now on: its project may have changed since the last one began. */
-  ask(asked: ReadRequest): void {
-    this.#asked = withoutHeaders(asked);
-  }
+  const readOnce = () => reading ??= readNow().finally(() => reading = null);
 
-  /** Returns the last update, or reads the first one now. Throws what the read throws. */
-  async latest(): Promise<Update> {
-    return this.#latest ?? await this.#read();
-  }
-
-  start(): void {
-    this.#timer ??= setInterval(() => this.#turn(), this.#options.intervalMs);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  /** Resolves when no read is running. */
-  async idle(): Promise<void> {
-    await Promise.all([this.#reading?.catch(() => {}), this.#looking]);
-  }
-
-  /** Handles expiry and heartbeats, then starts a read without waiting for it, as it may take long. */
-  #turn(): void {
-    this.#each((listener) => listener.beat(this.#options.heartbeatMs));
-    if (this.listeners.size > 0) {
-      this.#looking ??= this.#turns.take(() => this.#look()).finally(() => this.#looking = null);
-    }
-  }
-
-  #each(act: (listener: Listener) => void): void {
-    for (const listener of this.listeners) {
+  function each(act: (listener: Listener) => void): void {
+    for (const listener of listeners) {
       if (listener.isExpired()) listener.end();
       else act(listener);
     }
   }
 
-  async #look(): Promise<void> {
+  async function look(): Promise<void> {
     // The listeners may have left while this waited for its turn.
-    if (this.listeners.size === 0) return;
+    if (listeners.size === 0) return;
     try {
-      const update = await this.#read();
-      this.#hasFailed = false;
-      this.#each((listener) => listener.offer(update));
+      const update = await readOnce();
+      hasFailed = false;
+      each((listener) => listener.offer(update));
     } catch (error) {
       // The next turn tries again; an outage is logged once.
-      if (!this.#hasFailed) {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#options.log.warn("live read failed", { reason });
-      }
-      this.#hasFailed = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!hasFailed) log.warn("live read failed", { reason });
+      hasFailed = true;
     }
   }
 
-  #read(): Promise<Update> {
-    this.#reading ??= this.#readNow().finally(() => this.#reading = null);
-    return this.#reading;
+  /** Handles expiry and heartbeats, then starts a read without waiting for it, as it may take long. */
+  function turn(): void {
+    each((listener) => listener.beat(heartbeatMs));
+    if (listeners.size > 0) looking ??= turns.take(look).finally(() => looking = null);
   }
 
-  async #readNow(): Promise<Update> {
-    const response = await this.#options.read(this.#asked);
-    const etag = response.headers.get("etag") ?? "";
-    this.#latest = updateOf(etag, await response.text());
-    return this.#latest;
-  }
+  return {
+    listeners,
+    /** Streams that are open or about to be. */
+    seats: 0,
+    /** Reads as this stream asks from now on: its project may have changed since the last one began. */
+    ask: (by: ReadRequest) => asked = withoutHeaders(by),
+    /** Returns the last update, or reads the first one now. Throws what the read throws. */
+    latest: async () => latest ?? await readOnce(),
+    start: () => timer ??= setInterval(turn, intervalMs),
+    stop: () => {
+      clearInterval(timer);
+      timer = undefined;
+    },
+    /** Resolves when no read is running. */
+    idle: async (): Promise<void> => {
+      await Promise.all([reading?.catch(() => {}), looking]);
+    },
+  };
 }
 
 const stopping = (): Problem =>
@@ -220,8 +207,8 @@ export class LiveFeed {
       leave();
       return headOfLong({ headers: HEADERS });
     }
-    const listener = new Listener(first, terms, this.#options.now, (left) => {
-      channel.listeners.delete(left);
+    const listener: Listener = createListener(first, terms, this.#options.now, () => {
+      channel.listeners.delete(listener);
       leave();
     });
     channel.listeners.add(listener);
@@ -254,10 +241,11 @@ export class LiveFeed {
     const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";
     this.#refuseTooMany(projectId, token);
     const key = channelKey(asked);
-    const open = this.#channels.get(key);
-    open?.ask(asked);
-    const channel = open ?? new Channel(asked, this.#options, this.#turns);
-    this.#channels.set(key, channel);
+    const channel = this.#channels.getOrInsertComputed(
+      key,
+      () => createChannel(this.#options, this.#turns),
+    );
+    channel.ask(asked);
     channel.seats++;
     this.#seats++;
     this.#projectSeats.take(projectId);

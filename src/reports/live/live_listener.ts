@@ -2,16 +2,13 @@ import { LIVE_RETRY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 
 /** A result, as the message that is sent. */
-export interface Update {
-  readonly etag: string;
-  readonly message: Uint8Array<ArrayBuffer>;
-}
+export type Update = ReturnType<typeof updateOf>;
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
 
 /** Makes the message of a result. Its JSON has no line breaks, so it fits one `data` line. */
-export function updateOf(etag: string, json: string): Update {
+export function updateOf(etag: string, json: string) {
   const id = etag.replace(/^W\//, "").replaceAll('"', "");
   const text = `id: ${id}\nevent: live\nretry: ${LIVE_RETRY_MS}\ndata: ${json}\n\n`;
   return { etag, message: encoder.encode(text) };
@@ -24,80 +21,74 @@ export interface StreamTerms {
   readonly assertHolds?: () => Promise<void>;
 }
 
-/** One open stream. A slow reader skips updates: only the latest waits. */
-export class Listener {
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly #terms: StreamTerms;
-  readonly #now: () => number;
-  readonly #leave: (listener: Listener) => void;
-  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  #waiting: Update | null = null;
-  #sentEtag: string | null = null;
-  #wroteAtMs = 0;
-  #isOver = false;
+/** One open stream. */
+export type Listener = ReturnType<typeof createListener>;
 
-  constructor(
-    first: Update,
-    terms: StreamTerms,
-    now: () => number,
-    leave: (listener: Listener) => void,
-  ) {
-    this.#terms = terms;
-    this.#now = now;
-    this.#leave = leave;
-    this.stream = new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-        this.offer(first);
-      },
-      pull: () => {
-        if (this.#waiting !== null) this.offer(this.#waiting);
-      },
-      cancel: () => {
-        this.#isOver = true;
-        this.#leave(this);
-      },
-    });
-  }
+/**
+ * Opens a stream that begins with `first`. A slow reader skips updates: only the latest waits.
+ * @param leave called when the stream has ended, by its reader or by `end`
+ */
+export function createListener(
+  first: Update,
+  { expiresAtMs, assertHolds }: StreamTerms,
+  now: () => number,
+  leave: () => void,
+) {
+  let waiting: Update | null = null;
+  let sentEtag: string | null = null;
+  let wroteAtMs = 0;
+  let isOver = false;
+  let controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
-  isExpired(): boolean {
-    return this.#now() >= this.#terms.expiresAtMs;
-  }
-
-  /** Ends the stream if its token is no longer accepted. */
-  async endIfRefused(): Promise<void> {
-    try {
-      await this.#terms.assertHolds?.();
-    } catch (error) {
-      if (error instanceof Problem && error.status === 401 && !this.#isOver) this.end();
-    }
+  /** Writes a message. @returns false if the one before has not been taken yet */
+  function write(message: Uint8Array<ArrayBuffer>): boolean {
+    if ((controller.desiredSize ?? 0) <= 0) return false;
+    controller.enqueue(message);
+    wroteAtMs = now();
+    return true;
   }
 
   /** Sends an update, unless the same result was sent last. */
-  offer(update: Update): void {
-    const isNews = update.etag !== this.#sentEtag;
-    const isSent = isNews && this.#write(update.message);
-    if (isSent) this.#sentEtag = update.etag;
-    this.#waiting = isNews && !isSent ? update : null;
+  function offer(update: Update): void {
+    const isNews = update.etag !== sentEtag;
+    const isSent = isNews && write(update.message);
+    if (isSent) sentEtag = update.etag;
+    waiting = isNews && !isSent ? update : null;
   }
 
   /** Sends a heartbeat after a silence of `heartbeatMs`. */
-  beat(heartbeatMs: number): void {
+  function beat(heartbeatMs: number): void {
     // The absolute value, since the clock may be set back.
-    if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
+    if (Math.abs(now() - wroteAtMs) >= heartbeatMs) write(HEARTBEAT);
   }
 
-  end(): void {
-    this.#isOver = true;
-    this.#controller.close();
-    this.#leave(this);
+  function end(): void {
+    isOver = true;
+    controller.close();
+    leave();
   }
 
-  /** Writes a message. @returns false if the one before has not been taken yet */
-  #write(message: Uint8Array<ArrayBuffer>): boolean {
-    if ((this.#controller.desiredSize ?? 0) <= 0) return false;
-    this.#controller.enqueue(message);
-    this.#wroteAtMs = this.#now();
-    return true;
+  /** Ends the stream if its token is no longer accepted. */
+  async function endIfRefused(): Promise<void> {
+    try {
+      await assertHolds?.();
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401 && !isOver) end();
+    }
   }
+
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (begun) => {
+      controller = begun;
+      offer(first);
+    },
+    pull: () => {
+      if (waiting !== null) offer(waiting);
+    },
+    cancel: () => {
+      isOver = true;
+      leave();
+    },
+  });
+  return { stream, offer, beat, end, endIfRefused, isExpired: () => now() >= expiresAtMs };
 }

@@ -1,6 +1,6 @@
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { VisitorKind } from "../../scans/visitor.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
 export const MINUTE_MS = 60_000;
@@ -23,37 +23,35 @@ export interface LiveCounts {
   readonly viewsAt: Map<number, number>;
 }
 
-function liveVisitor(inputs: LiveInputs, words: readonly Int32Array[]): Visitor<LiveCounts> {
-  const { asOfMs, longAgoMs, shortAgoMs } = inputs;
-  const test = new EventTest(inputs.test, words);
-  const lastLong = new Set<number>();
-  const lastShort = new Set<number>();
-  const actorsOn = new Map<number, Set<number>>();
-  const viewsAt = new Map<number, number>();
-  // Visits a run from its last event back to the first one that counts.
-  return runVisitor((actor, segment, start, end) => {
-    const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    for (let at = end - 1; at >= start; at--) {
-      const ms = fromMs + times[at]!;
-      if (ms < longAgoMs) return;
-      const [name, path] = [names[at]!, paths[at]!];
-      if (ms > asOfMs) continue;
-      if (!test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
-      lastLong.add(actor);
-      const minute = Math.floor(ms / MINUTE_MS);
-      if (name === PAGE_VIEW) viewsAt.set(minute, (viewsAt.get(minute) ?? 0) + 1);
-      if (ms < shortAgoMs) continue;
-      lastShort.add(actor);
-      if (path === 0) continue;
-      actorsOn.getOrInsertComputed(path, () => new Set()).add(actor);
-    }
-  }, () => ({ lastLong, lastShort, actorsOn, viewsAt }));
-}
-
 /** Counts run by run, so that several visitors may count the same actor. */
 export const LIVE_COUNTS: VisitorKind<LiveInputs, LiveCounts> = {
   name: "live",
-  create: liveVisitor,
+  create: (inputs, words) => {
+    const { asOfMs, longAgoMs, shortAgoMs } = inputs;
+    const test = new EventTest(inputs.test, words);
+    const lastLong = new Set<number>();
+    const lastShort = new Set<number>();
+    const actorsOn = new Map<number, Set<number>>();
+    const viewsAt = new Map<number, number>();
+    // Visits a run from its last event back to the first one that counts.
+    return runVisitor((actor, segment, start, end) => {
+      const { fromMs, times, names, paths, contexts, filterBits } = segment;
+      for (let at = end - 1; at >= start; at--) {
+        const ms = fromMs + times[at]!;
+        if (ms < longAgoMs) return;
+        const [name, path] = [names[at]!, paths[at]!];
+        if (ms > asOfMs) continue;
+        if (!test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
+        lastLong.add(actor);
+        const minute = Math.floor(ms / MINUTE_MS);
+        if (name === PAGE_VIEW) viewsAt.set(minute, (viewsAt.get(minute) ?? 0) + 1);
+        if (ms < shortAgoMs) continue;
+        lastShort.add(actor);
+        if (path === 0) continue;
+        actorsOn.getOrInsertComputed(path, () => new Set()).add(actor);
+      }
+    }, () => ({ lastLong, lastShort, actorsOn, viewsAt }));
+  },
   merge: (counts, more) => {
     for (const [path, actors] of more.actorsOn) {
       counts.actorsOn.set(path, (counts.actorsOn.get(path) ?? new Set()).union(actors));
