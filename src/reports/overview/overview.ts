@@ -15,7 +15,7 @@ import {
 import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import { NOTHING_LACKED } from "../answer/counted.ts";
-import { type ProjectedState, projectedStates } from "../answer/projected_state.ts";
+import { projectedStates } from "../answer/projected_state.ts";
 import type { CountLacked } from "../answer/replica.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
@@ -23,9 +23,7 @@ import { type OverviewDays, readDays } from "./overview_days.ts";
 import {
   figuresOf,
   type ListedProject,
-  type ProjectFigures,
   scanNow,
-  scanTail,
   scanVisitors,
   seriesOf,
 } from "./overview_figures.ts";
@@ -40,12 +38,10 @@ import {
   type OwnVisitors,
   readRolledSeries,
   readRolledSums,
-  type RolledDays,
   rolledDays,
   scopeOf,
-  type WholeDays,
 } from "./overview_sums.ts";
-import { readTails, type Tail } from "./overview_tails.ts";
+import { readTails } from "./overview_tails.ts";
 
 /** The parameters of `GET /v1/overview`. */
 export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
@@ -88,15 +84,6 @@ export const OVERVIEW_REPLY = {
 };
 
 const SORTS = ["visitors", "now", "change", "name"] as const;
-type Sort = typeof SORTS[number];
-
-interface OverviewQuestion {
-  /** Null: all. */
-  readonly project: string | null;
-  readonly q: string;
-  readonly sort: Sort;
-  readonly limit: number;
-}
 
 function readSearch(query: URLSearchParams): string {
   const text = query.get("q") ?? "";
@@ -105,7 +92,7 @@ function readSearch(query: URLSearchParams): string {
 }
 
 /** Reads the parameters. Throws one Problem that names every wrong one, before any statement is sent. */
-function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion {
+function readQuestion(query: URLSearchParams, asOfMs: number) {
   return readAll({
     unknown: () => refuseUnknown(query, Object.keys(OVERVIEW_QUERY)),
     days: () => readDays(query, "UTC", asOfMs),
@@ -116,16 +103,15 @@ function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion 
   });
 }
 
-function matches({ name, id, siteUrl }: Project, { q }: OverviewQuestion): boolean {
+function matches({ name, id, siteUrl }: Project, q: string): boolean {
   const wanted = q.toLowerCase();
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
 
-interface FoundProject extends ProjectFigures {
+interface FoundProject extends Awaited<ReturnType<typeof figuresOf>> {
   readonly listed: ListedProject;
   readonly now: number;
-  /** Null: the rollups cannot answer for these days, and `series` was counted by a scan. */
-  readonly rolled: RolledDays | null;
+  /** Own visitors by bucket, if they were counted by a scan. */
   readonly series: readonly number[];
   /** Whether the visitors before are not counted, so that there is no change. */
   readonly isLeftOut: boolean;
@@ -141,7 +127,7 @@ function leftOutWarnings(found: readonly FoundProject[]): Warning[] {
 }
 
 /** Sorts the largest figure first, nulls last; ties by name, then by id. */
-function inOrder(found: readonly FoundProject[], sort: Sort): FoundProject[] {
+function inOrder(found: readonly FoundProject[], sort: typeof SORTS[number]): FoundProject[] {
   const figure = (one: FoundProject) => sort === "name" ? 0 : one[sort] ?? -Infinity;
   const nameOf = ({ listed: { project } }: FoundProject) => project.name.toLowerCase();
   const compared = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
@@ -153,42 +139,27 @@ function inOrder(found: readonly FoundProject[], sort: Sort): FoundProject[] {
   });
 }
 
-/** Adds the part of a day that is compared to the whole days before it. */
-async function withTail(
-  listed: ListedProject,
-  days: RolledDays,
-  { range, before }: WholeDays,
-  tail: Tail,
-): Promise<OwnVisitors> {
-  if (tail === "left out") return { range, before: null };
-  return { range, before: before + (tail === "scanned" ? await scanTail(listed, days) : tail) };
-}
-
 /** Reads all projects together from rollups and sessions; scans each project that these cannot answer for. */
 async function readProjects(
   sql: Sql,
   listed: readonly ListedProject[],
-  states: ReadonlyMap<number, ProjectedState>,
   asOfMs: number,
   scannedEventsMax: number,
 ): Promise<FoundProject[]> {
-  const rolledOf = ({ project, days }: ListedProject) =>
-    states.get(project.projectId)?.timezone === days.range.timezone
-      ? rolledDays(project.projectId, days)
-      : null;
-  const projects = listed.map((one) => ({ one, days: rolledOf(one) }));
-  const summed = projects.map(({ days }) => days).filter((days) => days !== null);
-  const sums = (await readRolledSums(sql, summed)).values();
-  const tails = (await readTails(sql, summed, scannedEventsMax)).values();
+  const sums = (await readRolledSums(sql, listed.flatMap(({ rolled }) => rolled ?? []))).values();
+  const tails = await readTails(sql, listed, scannedEventsMax);
   const ids = listed.map(({ project }) => project.projectId);
   const present = await readNow(sql, ids, asOfMs);
+  const rolledVisitors = (tail: number | null): OwnVisitors => {
+    const { range, before } = sums.next().value!;
+    return { range, before: tail === null ? null : before + tail };
+  };
   const found: FoundProject[] = [];
-  for (const { one, days } of projects) {
+  for (const [i, one] of listed.entries()) {
     // A new project is not scanned: of a thousand of them that would take many statements for nothing.
-    const isBegun = states.get(one.project.projectId)?.isBegun ?? false;
-    const { own, series } = days !== null
-      ? { own: await withTail(one, days, sums.next().value!, tails.next().value!), series: [] }
-      : isBegun
+    const { own, series } = one.rolled !== null
+      ? { own: rolledVisitors(tails[i]!), series: [] }
+      : one.isBegun
       ? await scanVisitors(one)
       : { own: { range: 0, before: 0 }, series: one.days.buckets.map(() => 0) };
     const now = present.get(one.project.projectId);
@@ -197,7 +168,6 @@ async function readProjects(
       listed: one,
       now: now === null ? await scanNow(one) : now ?? 0,
       isLeftOut: own.before === null,
-      rolled: days,
       series,
     });
   }
@@ -205,12 +175,12 @@ async function readProjects(
 }
 
 async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
-  const summed = found.map(({ rolled }) => rolled).filter((days) => days !== null);
+  const summed = found.flatMap(({ listed: { rolled } }) => rolled ?? []);
   const series = (await readRolledSeries(sql, summed)).values();
   return await Promise.all(found.map(async (one) => {
     const { listed, now, visitors, change, isImported } = one;
     const { project: { id, name, siteUrl }, days: { range, buckets } } = listed;
-    const own = one.rolled === null ? one.series : series.next().value!;
+    const own = listed.rolled === null ? one.series : series.next().value!;
     const visitorsAt = await seriesOf(listed, own);
     return {
       id,
@@ -269,7 +239,9 @@ export async function getOverview(
   const query = new URL(request.url).searchParams;
   const asOfMs = now();
   const question = readQuestion(query, asOfMs);
-  const all = (await projectsOf(question.project)).filter((project) => matches(project, question));
+  const all = (await projectsOf(question.project)).filter((project) =>
+    matches(project, question.q)
+  );
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   // Projects share the days of a time zone, which are read once.
   const known = new Map<string, OverviewDays>();
@@ -286,11 +258,16 @@ export async function getOverview(
       const lacked = await countLacked(sql, ids);
       const listed = projects.map((project): ListedProject => {
         const scope = scopeOf(project.projectId);
+        const days = daysOf(project.timezone);
+        const { timezone, isBegun, hasImported } = states.get(project.projectId)!;
+        const isRolled = timezone === days.range.timezone;
         return {
           project,
-          days: daysOf(project.timezone),
+          days,
+          rolled: isRolled ? rolledDays(project.projectId, days) : null,
           asOfMs,
-          hasImported: states.get(project.projectId)?.hasImported ?? false,
+          isBegun,
+          hasImported,
           source: {
             sql,
             scope,
@@ -298,7 +275,7 @@ export async function getOverview(
           },
         };
       });
-      const read = await readProjects(sql, listed, states, asOfMs, scannedEventsMax);
+      const read = await readProjects(sql, listed, asOfMs, scannedEventsMax);
       const found = inOrder(read, question.sort);
       const pending = states.values().reduce((sum, state) => sum + state.pending, lacked);
       const rows = await shown(sql, found.slice(0, question.limit), asOfMs);

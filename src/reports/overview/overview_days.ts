@@ -1,16 +1,10 @@
-import { type Bucket, bucketsOf, type Interval, readInterval } from "../../query/buckets.ts";
+import { bucketsOf, readInterval } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
 import { invalidParameter, readAll } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 
 /** The days of a list of projects, in one time zone. */
-export interface OverviewDays {
-  readonly range: Range;
-  readonly interval: Interval;
-  readonly buckets: readonly Bucket[];
-  /** As many days before the range; for an unfinished range, cut to the length that has passed. */
-  readonly before: Range;
-}
+export type OverviewDays = ReturnType<typeof readDays>;
 
 const INTERVALS = { allowHour: false };
 
@@ -33,10 +27,11 @@ function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Ra
 const PREVIOUS = new URLSearchParams({ compare: "previous" });
 
 /**
- * Reads `from`, `to`, `timezone` and `interval` for a project whose own time zone is `timezone`.
+ * Reads `from`, `to`, `timezone` and `interval` for a project whose own time zone is `timezone`. `before`: as
+ * many days before the range; for an unfinished range, cut to the length that has passed.
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
-export function readDays(query: URLSearchParams, timezone: string, asOfMs: number): OverviewDays {
+export function readDays(query: URLSearchParams, timezone: string, asOfMs: number) {
   let dates: Range | null = null;
   // Read in this order: the range comes first.
   const { range, interval } = readAll({

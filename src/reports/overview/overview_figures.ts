@@ -17,6 +17,10 @@ import type { OwnVisitors, RolledDays } from "./overview_sums.ts";
 export interface ListedProject {
   readonly project: Project;
   readonly days: OverviewDays;
+  /** Null: the rollups cannot answer for these days. */
+  readonly rolled: RolledDays | null;
+  /** Whether any event was ever counted. */
+  readonly isBegun: boolean;
   readonly hasImported: boolean;
   readonly asOfMs: number;
   readonly source: {
@@ -27,23 +31,10 @@ export interface ListedProject {
   };
 }
 
-export interface ProjectFigures {
-  readonly visitors: number | null;
-  readonly change: number | null;
-  /** Whether the visitors include imported daily sums. */
-  readonly isImported: boolean;
-}
-
-/** Own visitors, and those of each bucket. */
-interface CountedVisitors {
-  readonly own: OwnVisitors;
-  readonly series: readonly number[];
-}
-
 /** Counts own visitors, and those of each bucket, by a scan, if the rollups cannot answer for the days. */
 export async function scanVisitors(
   { days, source: { sql, scope, withTimelines } }: ListedProject,
-): Promise<CountedVisitors> {
+) {
   return await withTimelines(async (timelines) => {
     const source = { sql, scope, timelines };
     const { actors: [range], actorsOf } = await distinctActors(source, days.buckets, [ANY_EVENT]);
@@ -55,7 +46,7 @@ export async function scanVisitors(
 /** Counts by a scan what the part of a day that is compared adds to the whole days before it. */
 export async function scanTail(
   { source: { sql, withTimelines } }: ListedProject,
-  { before }: RolledDays,
+  before: RolledDays["before"],
 ): Promise<number> {
   const { visitors } = await withTimelines((timelines) =>
     readTail({ sql, timelines }, before, before.tail!, before.fromDay)
@@ -95,11 +86,11 @@ async function visitorsOf(listed: ListedProject, range: Range, own: number) {
   return { visitors: withImported(own, whole, wholeHasOwn), isImported: whole !== null };
 }
 
-/** Returns a project's visitors in the range, and how they changed against those before. */
-export async function figuresOf(
-  listed: ListedProject,
-  own: OwnVisitors,
-): Promise<ProjectFigures> {
+/**
+ * Returns a project's visitors in the range, whether they include imported daily sums, and how they changed
+ * against those before.
+ */
+export async function figuresOf(listed: ListedProject, own: OwnVisitors) {
   const { range, before } = listed.days;
   const { visitors, isImported } = await visitorsOf(listed, range, own.range);
   if (own.before === null) return { visitors, change: null, isImported };

@@ -1,6 +1,6 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { startDays } from "../rollups/rolled_up.ts";
-import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
 import type { Range } from "../../query/range.ts";
 import type { Scope } from "../../query/selection.ts";
 import type { OverviewDays } from "./overview_days.ts";
@@ -19,24 +19,14 @@ export interface OwnVisitors {
   readonly before: number | null;
 }
 
-/** The same without the part of a day that is compared. */
-export type WholeDays = { readonly [N in keyof OwnVisitors]: number };
-
 /** Days of a project to read from the rollups. */
-export interface RolledDays {
-  /** The range: whole days. */
-  readonly whole: RolledSpan;
-  /** The range compared with. Its tail is the part of a day that is compared too. */
-  readonly before: RolledSpan;
-  /** The first days of the buckets. */
-  readonly starts: readonly number[];
-}
+export type RolledDays = NonNullable<ReturnType<typeof rolledDays>>;
 
-/** Returns the days to read from the rollups; null: these cannot answer. */
-export function rolledDays(
-  projectId: number,
-  { range, buckets, before }: OverviewDays,
-): RolledDays | null {
+/**
+ * Returns the days to read from the rollups: the whole days of the range, the range compared with, whose tail is
+ * the part of a day that is compared too, and the first days of the buckets; null: the rollups cannot answer.
+ */
+export function rolledDays(projectId: number, { range, buckets, before }: OverviewDays) {
   const starts = startDays(buckets, range.timezone);
   const spanOf = (one: Range) => rolledSpan(scopeOf(projectId), { timezone: range.timezone }, one);
   const [whole, compared] = [spanOf(range), spanOf(before)];
@@ -60,14 +50,14 @@ CROSS JOIN LATERAL (
 ) AS t
 ORDER BY k.n`;
 
-/** Reads the sums of each project, all in one statement. */
+/** Reads the visitors of each project without those of a part of a day, all in one statement. */
 export async function readRolledSums(
   sql: Sql,
   projects: readonly RolledDays[],
-): Promise<WholeDays[]> {
+): Promise<(OwnVisitors & { readonly before: number })[]> {
   if (projects.length === 0) return [];
   const of = (number: (one: RolledDays) => number) => arrayLiteral(projects.map(number));
-  return await sql.query<WholeDays & Row>(SUMS, [
+  return await sql.query<Row & { range: number; before: number }>(SUMS, [
     of(({ whole }) => whole.projectId),
     of(({ whole }) => whole.fromDay),
     of(({ whole }) => whole.toDay),

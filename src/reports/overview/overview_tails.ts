@@ -1,6 +1,7 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import { NEVER } from "../../store/no_day.ts";
+import { type ListedProject, scanTail } from "./overview_figures.ts";
 import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
 import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 import type { RolledDays } from "./overview_sums.ts";
@@ -30,21 +31,16 @@ FROM unnest($1::text::int[], $2::text::int8[], $3::text::int8[])
   WITH ORDINALITY AS k (project_id, from_ms, to_ms, n)
 ORDER BY k.n`;
 
-/**
- * How many visitors the part of a day that is compared adds to the whole days before it; "scanned": its events
- * must be scanned; "left out": they would have to be, but too many were scanned already.
- */
-export type Tail = number | "scanned" | "left out";
-
+/** The tail of a project, which is the part of a day that is compared, and the place of the project. */
 interface AskedTail extends Span {
-  /** The place of the project. */
   readonly place: number;
+  readonly listed: ListedProject;
   readonly projectId: number;
   readonly before: RolledDays["before"];
 }
 
-/** Counts each tail by its sessions, if these suffice and are few. */
-async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | "scanned")[]> {
+/** Counts each tail by its sessions, if these suffice and are few; null: its events must be scanned. */
+async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | null)[]> {
   const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
   type Counted = { n: number; sessions: number; isUnsure: boolean; visitors: number };
   const rows = await sql.query<Counted>(TAILS, [
@@ -54,32 +50,36 @@ async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(numbe
     of(({ fromMs }) => fromMs),
     of(({ toMs }) => toMs - 1),
   ]);
-  const counted: (number | "scanned")[] = asked.map(() => 0);
+  const counted = asked.map((): number | null => 0);
   for (const { n, sessions, isUnsure, visitors } of rows) {
     const isKnown = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
-    counted[n - 1] = isKnown ? visitors : "scanned";
+    counted[n - 1] = isKnown ? visitors : null;
   }
-  for (const place of await sessionlessSince(sql, asked)) counted[place] = "scanned";
+  for (const place of await sessionlessSince(sql, asked)) counted[place] = null;
   return counted;
 }
 
 /**
- * Counts the tails of projects in at most three statements; 0 if no part of a day is compared. Of those to be
- * scanned, the first are, until their segments have `eventsMax` events.
+ * Counts how many visitors the tail of each project adds to the whole days before it, in at most three
+ * statements; 0 if no part of a day is compared. Of those whose events must be scanned, the first are, until
+ * their segments have `eventsMax` events; null: the tail is left out.
  */
 export async function readTails(
   sql: Sql,
-  projects: readonly RolledDays[],
+  projects: readonly ListedProject[],
   eventsMax: number,
-): Promise<Tail[]> {
-  const tails: Tail[] = projects.map(() => 0);
-  const asked = projects.flatMap(({ before }, place): AskedTail[] =>
-    before.tail === null ? [] : [{ place, projectId: before.projectId, before, ...before.tail }]
-  );
+): Promise<(number | null)[]> {
+  const tails = projects.map((): number | null => 0);
+  const asked = projects.flatMap((listed, place): AskedTail[] => {
+    const before = listed.rolled?.before;
+    return before?.tail
+      ? [{ place, listed, projectId: before.projectId, before, ...before.tail }]
+      : [];
+  });
   if (asked.length === 0) return tails;
   const counted = await countTails(sql, asked);
   for (const [i, { place }] of asked.entries()) tails[place] = counted[i]!;
-  const scanned = asked.filter(({ place }) => tails[place] === "scanned");
+  const scanned = asked.filter(({ place }) => tails[place] === null);
   if (scanned.length === 0) return tails;
   const rows = await sql.query<{ events: number }>(SCANNED_EVENTS, [
     arrayLiteral(scanned.map(({ projectId }) => projectId)),
@@ -87,8 +87,8 @@ export async function readTails(
     arrayLiteral(scanned.map(({ toMs }) => toMs - 1)),
   ]);
   let events = 0;
-  for (const [i, { place }] of scanned.entries()) {
-    if (events >= eventsMax) tails[place] = "left out";
+  for (const [i, { place, listed, before }] of scanned.entries()) {
+    if (events < eventsMax) tails[place] = await scanTail(listed, before);
     events += rows[i]!.events;
   }
   return tails;
