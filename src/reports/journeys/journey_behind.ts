@@ -5,7 +5,6 @@ import { invalidParameter } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { readIds } from "../../scans/value_texts.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
-import type { Behind } from "../behind/behind_tally.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
 import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
@@ -53,18 +52,6 @@ async function wantedSteps(
   return wanted;
 }
 
-async function find(
-  read: Read,
-  parameters: JourneyParameters,
-  way: readonly Node[],
-): Promise<Behind> {
-  const found = await selectWays(read, parameters);
-  const wanted = await wantedSteps(read, found, parameters, way);
-  if (wanted === null) return { actors: new Int32Array(0), ms: new Float64Array(0) };
-  const { selected, ways } = found;
-  return await selected.scan(JOURNEY_BEHIND, () => ({ ways, wanted }));
-}
-
 /** Lists the visits, with scope=actor the people, whose ways go through given nodes. */
 export const JOURNEY_BEHIND_NODES: NumberedRead = {
   name: "journeys",
@@ -76,6 +63,15 @@ export const JOURNEY_BEHIND_NODES: NumberedRead = {
     const { way } = readJson(query, "place", JourneyNumber)!;
     const isBeyond = way.some(({ step, kind }) => step > steps || kind === "end" && step === 1);
     if (isBeyond) throw invalidParameter("place", `The ways have ${steps} steps.`);
-    return { find: (read) => find(read, parameters, way), matches: [start, end] };
+    return {
+      find: async (read) => {
+        const found = await selectWays(read, parameters);
+        const wanted = await wantedSteps(read, found, parameters, way);
+        if (wanted === null) return { actors: new Int32Array(0), ms: new Float64Array(0) };
+        const { selected, ways } = found;
+        return await selected.scan(JOURNEY_BEHIND, () => ({ ways, wanted }));
+      },
+      matches: [start, end],
+    };
   },
 };

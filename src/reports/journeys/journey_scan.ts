@@ -9,7 +9,7 @@ import { eventPasses } from "../../scans/event_tests.ts";
 import type { CountedKeys } from "../../scans/key_counts.ts";
 import { mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
-import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
+import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { readTexts } from "../../scans/value_texts.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import {
@@ -39,14 +39,6 @@ export interface JourneyQuestion {
   readonly top: number;
   readonly of: "session" | "actor";
   readonly windowMs: number;
-}
-
-/** A value of a step that has a node of its own. */
-interface ShownValue {
-  readonly code: number;
-  readonly value: string | null;
-  /** How many ways have it at the step. */
-  readonly count: number;
 }
 
 const Kind = z.enum(NODE_KINDS);
@@ -95,12 +87,15 @@ function reachOf({ of, windowMs }: JourneyQuestion, rules: StepRules, span: Span
     : { fromMs: span.fromMs, toMs: span.toMs + windowMs + 1 };
 }
 
+/** The values of a step that have nodes of their own, and how many ways have each of them there. */
+type ShownValues = Awaited<ReturnType<typeof largestValues>>[number];
+
 /** Returns the `top` values of each step with the most ways; ties in the order of their texts. */
 async function largestValues(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   { counts }: JourneyNodes,
   top: number,
-): Promise<ShownValue[][]> {
+) {
   const textsOf: TextsOf = async (codes, most) => {
     const terms = await readTexts(sql, scope, "path", [...new Set(codes.map(termOf))], most);
     return new Map(
@@ -120,7 +115,7 @@ async function largestValues(
 /** Returns the nodes of a step, counted from 1, by their place: `$other`, the values, `$end`. */
 function nodesAt(
   step: number,
-  values: readonly ShownValue[],
+  values: ShownValues,
   { counts }: CountedKeys,
   ended: number,
   places: number,
@@ -161,10 +156,7 @@ function linksOf(
 }
 
 /** The ways to follow, and the timelines in which to follow them. */
-export interface SelectedWays {
-  readonly selected: SelectedTimelines;
-  readonly ways: JourneyInputs;
-}
+export type SelectedWays = Awaited<ReturnType<typeof selectWays>>;
 
 type JourneySource = ScanSource & Pick<Read, "range">;
 
@@ -176,7 +168,7 @@ export async function selectWays(
   read: JourneySource,
   question: JourneyQuestion,
   linksMax = LINKS_COUNTED_MAX,
-): Promise<SelectedWays> {
+) {
   const { sql, scope, range } = read;
   const { start, end, by, of } = question;
   const span = spanOf(range);
@@ -220,7 +212,7 @@ export async function scanSteps(
   read: JourneySource,
   { selected, ways }: SelectedWays,
   top: number,
-): Promise<{ readonly nodes: JourneyNodes; readonly shown: readonly (readonly ShownValue[])[] }> {
+) {
   const nodes = await selected.scan(JOURNEY_NODES, () => ways, askedBy(ways));
   return { nodes, shown: await largestValues(read, nodes, top) };
 }

@@ -170,42 +170,40 @@ export interface JourneyNodes {
   readonly links: CountedKeys | null;
 }
 
-function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visitor<JourneyNodes> {
-  const { linksMax, rules: { steps } } = inputs;
-  const codes = 2 * (inputs.selected.termMax + 1);
-  const space: LinkSpace = { steps, codes, linksMax };
-  const links = new LinkCounts(space);
-  const counts = Array.from({ length: steps }, () => new KeyCounts());
-  const ended = new Int32Array(steps);
-  let total = 0;
-  return new JourneyFinder(inputs, words, (way, length) => {
-    total++;
-    let from = way.codeAt(0);
-    counts[0]!.add(from);
-    for (let step = 1; step < length; step++) {
-      const to = way.codeAt(step);
-      counts[step]!.add(to);
-      links.add(keyOf(space, step - 1, from, to));
-      from = to;
-    }
-    if (length === steps) return;
-    ended[length]!++;
-    links.add(keyOf(space, length - 1, from, codes));
-  }, () => {
-    return {
-      total,
-      counts: counts.map((own) => own.result()),
-      ended,
-      space,
-      links: links.result(),
-    };
-  });
-}
-
 /** The first pass: counts the values at each step, and the links between them unless there are too many. */
 export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   name: "journey nodes",
-  create: nodeCounter,
+  create: (inputs, words) => {
+    const { linksMax, rules: { steps } } = inputs;
+    const codes = 2 * (inputs.selected.termMax + 1);
+    const space: LinkSpace = { steps, codes, linksMax };
+    const links = new LinkCounts(space);
+    const counts = Array.from({ length: steps }, () => new KeyCounts());
+    const ended = new Int32Array(steps);
+    let total = 0;
+    return new JourneyFinder(inputs, words, (way, length) => {
+      total++;
+      let from = way.codeAt(0);
+      counts[0]!.add(from);
+      for (let step = 1; step < length; step++) {
+        const to = way.codeAt(step);
+        counts[step]!.add(to);
+        links.add(keyOf(space, step - 1, from, to));
+        from = to;
+      }
+      if (length === steps) return;
+      ended[length]!++;
+      links.add(keyOf(space, length - 1, from, codes));
+    }, () => {
+      return {
+        total,
+        counts: counts.map((own) => own.result()),
+        ended,
+        space,
+        links: links.result(),
+      };
+    });
+  },
   merge: (counts, more) => ({
     total: counts.total + more.total,
     counts: counts.counts.map((own, step) => addKeys(own, more.counts[step]!)),
@@ -270,26 +268,21 @@ export function linksBetweenShown(
   return places.counts;
 }
 
-function linkCounter(
-  { ways, shown }: JourneyLinkInputs,
-  words: readonly Int32Array[],
-): Visitor<Int32Array> {
-  const { steps } = ways.rules;
-  const places = new ShownPlaces(shown);
-  return new JourneyFinder(ways, words, (way, length) => {
-    let from = places.placeOf(0, way.codeAt(0));
-    for (let step = 1; step <= length && step < steps; step++) {
-      const to = step < length ? places.placeOf(step, way.codeAt(step)) : places.end;
-      places.add(step - 1, from, to, 1);
-      from = to;
-    }
-  }, () => places.counts);
-}
-
 /** The second pass, if there are too many distinct links: counts those between shown nodes. */
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
-  create: linkCounter,
+  create: ({ ways, shown }, words) => {
+    const { steps } = ways.rules;
+    const places = new ShownPlaces(shown);
+    return new JourneyFinder(ways, words, (way, length) => {
+      let from = places.placeOf(0, way.codeAt(0));
+      for (let step = 1; step <= length && step < steps; step++) {
+        const to = step < length ? places.placeOf(step, way.codeAt(step)) : places.end;
+        places.add(step - 1, from, to, 1);
+        from = to;
+      }
+    }, () => places.counts);
+  },
   merge: addTo,
 };
 
@@ -304,12 +297,6 @@ export type WantedStep =
     | { readonly isEnd: true }
   );
 
-interface JourneyBehindInputs {
-  readonly ways: JourneyInputs;
-  /** A way must have all of them. */
-  readonly wanted: readonly WantedStep[];
-}
-
 function hasStep(way: JourneySteps, length: number, wanted: WantedStep): boolean {
   const { step } = wanted;
   if ("isEnd" in wanted) return length === step;
@@ -318,8 +305,11 @@ function hasStep(way: JourneySteps, length: number, wanted: WantedStep): boolean
   return "code" in wanted ? code === wanted.code : !wanted.noneOf.includes(code);
 }
 
-/** Lists the sessions or actors whose ways have the wanted steps. */
-export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
+/** Lists the sessions or actors whose ways have all of the wanted steps. */
+export const JOURNEY_BEHIND: VisitorKind<
+  { readonly ways: JourneyInputs; readonly wanted: readonly WantedStep[] },
+  Behind
+> = {
   name: "journey behind",
   create: ({ ways, wanted }, words) => {
     const behind = new BehindTally();

@@ -2,8 +2,7 @@ import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../lim
 import { MatchOrPage, readEventMatch } from "../../query/filters.ts";
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
-import type { Read } from "../../scans/read.ts";
-import type { Answer, Report } from "../answer/report.ts";
+import type { Report } from "../answer/report.ts";
 import { JOURNEY_REPLY, type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 
 /** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
@@ -28,9 +27,13 @@ export const JOURNEYS: Report = {
   reply: JOURNEY_REPLY,
   ask: (query) => {
     const parameters = readJourneyParameters(query);
+    const { start, end, by, steps, top, of, window } = parameters;
     return {
-      answer: (read) => answer(read, parameters),
-      terms: { matches: { start: [parameters.start], end: [parameters.end] } },
+      answer: async (read) => ({
+        query: { start, end, by, steps, top, scope: of, window },
+        result: await scanJourneys(read, parameters),
+      }),
+      terms: { matches: { start: [start], end: [end] } },
     };
   },
 };
@@ -57,12 +60,4 @@ export function readJourneyParameters(query: URLSearchParams): JourneyParameters
     window: () => readWindow(query, WINDOW_DEFAULT),
   });
   return { ...parameters, windowMs: windowMs(parameters.window)! };
-}
-
-async function answer(read: Read, parameters: JourneyParameters): Promise<Answer> {
-  const { start, end, by, steps, top, of, window } = parameters;
-  return {
-    query: { start, end, by, steps, top, scope: of, window },
-    result: await scanJourneys(read, parameters),
-  };
 }

@@ -1,7 +1,7 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { VisitorKind } from "../../scans/visitor.ts";
 import { NewestMoments } from "./newest_moments.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
@@ -83,21 +83,19 @@ export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents
   return newest.found();
 }
 
-function newestVisitor(inputs: NewestInputs, words: readonly Int32Array[]): Visitor<FoundEvents> {
-  const { rows, edgeMs, span } = inputs;
-  const newest = new NewestEvents(rows, edgeMs, span.fromMs);
-  const test = new EventTest(inputs.test, words);
-  const visitor = runVisitor((actor, segment, start, end) => {
-    if (test.actors !== null && test.actors[actor] !== 1) return;
-    newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
-  }, () => newest.found());
-  // Soon most people's last event is older than the newest events so far: these people are skipped.
-  return { ...visitor, wants: (lastMs) => lastMs >= newest.floorMs };
-}
-
 /** Finds the newest selected events of a span; there may be more of them than wanted. */
 export const NEWEST: VisitorKind<NewestInputs, FoundEvents> = {
   name: "newest",
-  create: newestVisitor,
+  create: (inputs, words) => {
+    const { rows, edgeMs, span } = inputs;
+    const newest = new NewestEvents(rows, edgeMs, span.fromMs);
+    const test = new EventTest(inputs.test, words);
+    const visitor = runVisitor((actor, segment, start, end) => {
+      if (test.actors !== null && test.actors[actor] !== 1) return;
+      newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
+    }, () => newest.found());
+    // Soon most people's last event is older than the newest events so far: these people are skipped.
+    return { ...visitor, wants: (lastMs) => lastMs >= newest.floorMs };
+  },
   merge: mergedEvents,
 };

@@ -31,14 +31,7 @@ FROM (
 ) AS known`;
 
 /** What the tail adds to the whole span, and to the last bucket. */
-interface Tail {
-  readonly visitors: number;
-  readonly newVisitors: number;
-  readonly visitorsInBucket: number;
-  readonly newInBucket: number;
-  readonly events: number;
-  readonly pageviews: number;
-}
+type TailVisitors = "visitors" | "newVisitors" | "visitorsInBucket" | "newInBucket";
 
 /**
  * Reads what the tail, the part of a day at the end of a span, adds to the whole days before it.
@@ -49,7 +42,7 @@ export async function readTail(
   { projectId, fromDay, toDay }: Pick<RolledSpan, "projectId" | "fromDay" | "toDay">,
   tail: Span,
   lastStart: number,
-): Promise<Tail> {
+) {
   const { sql } = source;
   const { actors, events, pageviews } = await countTail(source, projectId, tail);
   // Few actors are best looked up one by one, many are not. The planner does not know how many there are.
@@ -58,7 +51,7 @@ export async function readTail(
     "SELECT current_setting('enable_nestloop') AS loops",
   );
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
-  const [row] = await sql.query<Omit<Tail, "events" | "pageviews"> & Row>(
+  const [row] = await sql.query<Row & Record<TailVisitors, number>>(
     COUNTED_IN_TAIL,
     [projectId, arrayLiteral([...actors]), toDay, fromDay, lastStart],
   );

@@ -3,7 +3,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { EventInSession } from "../../scans/event_in_session.ts";
 import { SessionScan } from "../../scans/session_scan.ts";
-import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { VisitorKind } from "../../scans/visitor.ts";
 import type { NewestInputs } from "../newest/newest_events.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_actors.ts";
 
@@ -19,33 +19,28 @@ interface NewestVisitsInputs extends Omit<NewestInputs, "test"> {
   readonly actor: number | null;
 }
 
-function newestVisitsVisitor(
-  inputs: NewestVisitsInputs,
-  words: readonly Int32Array[],
-): Visitor<FoundMoments> {
-  const { rows, edgeMs, span, reach, actor: wanted } = inputs;
-  const newest = new NewestActors(rows, edgeMs, span.fromMs);
-  const oneOf = (passes: EventPasses) => new EventInSession(new EventTest(passes, words));
-  const selected = oneOf(inputs.selected);
-  const converting = inputs.converting === null ? null : oneOf(inputs.converting);
-  const { actors } = inputs.selected;
-  const scan = new SessionScan(reach, (session) => {
-    const { traffic, startMs, actor } = session;
-    if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
-    const isListed = selected.isIn(session) && converting?.isIn(session) !== false;
-    if (isListed) newest.add(startMs, actor);
-  });
-  const visit = (actor: number, timeline: Timeline): void => {
-    if (wanted !== null && actor !== wanted) return;
-    if (actors !== null && actors[actor] !== 1) return;
-    scan.visit(actor, timeline);
-  };
-  return { visit, result: () => newest.found() };
-}
-
 /** Lists the newest selected visits: when they start, and whose they are. */
 export const NEWEST_VISITS: VisitorKind<NewestVisitsInputs, FoundMoments> = {
   name: "newest visits",
-  create: newestVisitsVisitor,
+  create: (inputs, words) => {
+    const { rows, edgeMs, span, reach, actor: wanted } = inputs;
+    const newest = new NewestActors(rows, edgeMs, span.fromMs);
+    const oneOf = (passes: EventPasses) => new EventInSession(new EventTest(passes, words));
+    const selected = oneOf(inputs.selected);
+    const converting = inputs.converting === null ? null : oneOf(inputs.converting);
+    const { actors } = inputs.selected;
+    const scan = new SessionScan(reach, (session) => {
+      const { traffic, startMs, actor } = session;
+      if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
+      const isListed = selected.isIn(session) && converting?.isIn(session) !== false;
+      if (isListed) newest.add(startMs, actor);
+    });
+    const visit = (actor: number, timeline: Timeline): void => {
+      if (wanted !== null && actor !== wanted) return;
+      if (actors !== null && actors[actor] !== 1) return;
+      scan.visit(actor, timeline);
+    };
+    return { visit, result: () => newest.found() };
+  },
   merge: joinMoments,
 };

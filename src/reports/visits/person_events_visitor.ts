@@ -1,5 +1,5 @@
 import { EventTest } from "../../scans/event_test.ts";
-import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { VisitorKind } from "../../scans/visitor.ts";
 import {
   type FoundEvents,
   mergedEvents,
@@ -17,29 +17,24 @@ interface PersonEventsInputs extends NewestInputs {
   readonly sign: 1 | -1;
 }
 
-function personEventsVisitor(
-  inputs: PersonEventsInputs,
-  words: readonly Int32Array[],
-): Visitor<FoundEvents> {
-  const { actor: wanted, span, ofSessions, sign, rows, edgeMs } = inputs;
-  const newest = new NewestEvents(rows, edgeMs);
-  const test = new EventTest(inputs.test, words);
-  return runVisitor((actor, segment, start, end) => {
-    if (actor !== wanted) return;
-    const { fromMs, times, names, paths, contexts, traffics, filterBits, segmentId } = segment;
-    for (let at = start; at < end; at++) {
-      const ms = fromMs + times[at]!;
-      if (ms < span.fromMs || ms >= span.toMs || ofSessions && traffics[at] === 0) continue;
-      if (sign * ms < newest.floorMs) continue;
-      if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
-      newest.add(sign * ms, segmentId, segment.storedPlace(at));
-    }
-  }, () => newest.found());
-}
-
 /** Finds the newest or the oldest events of one actor. */
 export const PERSON_EVENTS: VisitorKind<PersonEventsInputs, FoundEvents> = {
   name: "person's events",
-  create: personEventsVisitor,
+  create: (inputs, words) => {
+    const { actor: wanted, span, ofSessions, sign, rows, edgeMs } = inputs;
+    const newest = new NewestEvents(rows, edgeMs);
+    const test = new EventTest(inputs.test, words);
+    return runVisitor((actor, segment, start, end) => {
+      if (actor !== wanted) return;
+      const { fromMs, times, names, paths, contexts, traffics, filterBits, segmentId } = segment;
+      for (let at = start; at < end; at++) {
+        const ms = fromMs + times[at]!;
+        if (ms < span.fromMs || ms >= span.toMs || ofSessions && traffics[at] === 0) continue;
+        if (sign * ms < newest.floorMs) continue;
+        if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+        newest.add(sign * ms, segmentId, segment.storedPlace(at));
+      }
+    }, () => newest.found());
+  },
   merge: mergedEvents,
 };
