@@ -2,13 +2,7 @@ import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
-import {
-  cutPage,
-  encodeRowCursor,
-  readRowCursor,
-  type RowCursor,
-  type RowPage,
-} from "../../query/row_cursor.ts";
+import { cutPage, encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { pageOf, type RowFigures, sortedBy } from "./acquisition_rows.ts";
 import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../saved/goal_definitions.ts";
@@ -124,11 +118,6 @@ function shown(
   };
 }
 
-/** A page of rows and the total, as figures from which `shown` makes the reply. */
-interface AcquisitionPage extends RowPage<RowFigures> {
-  readonly total: RowFigures;
-}
-
 /** Returns the sort key of a row. */
 function keyOf(row: RowFigures, withGoal: boolean): RowCursor {
   return { counts: sortedBy(withGoal).map((count) => row[count] ?? 0), value: row.value };
@@ -140,7 +129,7 @@ async function ownPage(
   { by, cursor }: AcquisitionParameters,
   counted: ShownTally,
   withGoal: boolean,
-): Promise<AcquisitionPage> {
+) {
   const { limit } = read;
   const page = await pageOf(read, counted, { by, withGoal, cursor, rows: limit + 1 });
   const { rows: listed, nextCursor } = cutPage(
@@ -158,7 +147,7 @@ async function mergedPage(
   { by, cursor }: AcquisitionParameters,
   counted: ShownTally,
   span: ImportedSpan,
-): Promise<AcquisitionPage> {
+) {
   const rows = counted.tally.sums.sessions.length;
   const own = await pageOf(read, counted, { by, withGoal: false, cursor: null, rows });
   const merged = await mergedAcquisition(read, by, span, own);
@@ -173,8 +162,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const { sql, scope, visitorsMin, isShared } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);
   if (isShared && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
-  const { match = null, value = null } = goal ?? {};
-  const counted = await shownAcquisition(read, { by, goal: match, value });
+  const counted = await shownAcquisition(read, { by, goal });
   // The check of the share's read also counted visitors whose sessions all began before the range.
   if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
@@ -185,7 +173,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const { query, ...said } = importedSaid(read, [imported]);
   return {
     query: { by, goal: slug, ...query },
-    matches: { goal: [match] },
+    matches: { goal: [goal?.match ?? null] },
     ...said,
     result: {
       rows: page.rows.map((row) => shown(row, goal, visitorsMin)),

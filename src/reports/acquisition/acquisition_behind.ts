@@ -54,11 +54,10 @@ async function find(
   { value, count }: AcquisitionNumber,
 ): Promise<Behind> {
   const { sql, scope } = read;
-  const goal = (await loadAskedGoal(sql, scope.projectId, slug))?.match ?? null;
-  const question = { by, goal, value: null };
+  const goal = await loadAskedGoal(sql, scope.projectId, slug);
   const { counts: { behind, newcomers }, isNew } = await scanSessions(
     read,
-    question,
+    { by, goal: goal && { ...goal, value: null } },
     async (values) => {
       const places = await placesOf(read, by, values, value);
       return { values, listed: { places, isOfConversions: count === "conversions" } };

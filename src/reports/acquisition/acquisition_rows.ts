@@ -40,13 +40,6 @@ export function sortedBy(withGoal: boolean): readonly SortedCount[] {
   return withGoal ? [...SORTED_BY, "conversions"] : SORTED_BY;
 }
 
-/** A place of the tally with its value and the rule of most of its sessions. */
-interface NamedPlace extends Row {
-  readonly place: number;
-  readonly value: string | null;
-  readonly rule: string;
-}
-
 interface PageRequest {
   readonly by: AcquisitionDimension;
   readonly withGoal: boolean;
@@ -55,14 +48,14 @@ interface PageRequest {
 }
 
 /**
- * Returns the values after the cursor, at most as many as the page has rows. If several rules have the most
- * sessions of a value, the first by name is taken.
+ * Returns the values after the cursor with their places in the tally, at most as many as the page has rows. If
+ * several rules have the most sessions of a value, the first by name is taken.
  */
 async function valuesAfter(
   { sql, scope: { projectId } }: AcquisitionSource,
   { tally, other }: ShownTally,
   { by, withGoal, cursor, rows }: PageRequest,
-): Promise<NamedPlace[]> {
+) {
   const { sums } = tally;
   const isListed = (place: number) => sums.sessions[place]! > 0 && place !== other;
   const places = rowCandidates([sums.visitors, sums.newVisitors], isListed, cursor, rows);
@@ -78,7 +71,7 @@ async function valuesAfter(
   ];
   const project = params.int(projectId);
   const rules = prevailingRules(tally, places).map((traffics) => traffics.join(" "));
-  return await sql.query(
+  return await sql.query<Row & { place: number; value: string | null; rule: string }>(
     `SELECT place, value, (
         SELECT min(t.rule COLLATE "C") FROM traffic t
         WHERE t.project_id = ${project} AND t.traffic_id = ANY (string_to_array(rules, ' ')::int[])

@@ -2,7 +2,7 @@ import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { type EventMatch, onEvents } from "../../query/filters.ts";
+import { onEvents } from "../../query/filters.ts";
 import { spanOf } from "../../query/range.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
@@ -11,7 +11,7 @@ import type { Read, ScanSource } from "../../scans/read.ts";
 import { sessionsAcross } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
-import type { GoalValue } from "../saved/goal_definitions.ts";
+import type { Goal } from "../saved/goal_definitions.ts";
 import { hiddenPlaces, smallPlaces } from "../answer/small_groups.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { worthProperty } from "../saved/goal_worth.ts";
@@ -21,7 +21,6 @@ import { type AcquisitionTally, WHOLE, withTotals } from "./acquisition_tally.ts
 import {
   ACQUISITION_COUNTS,
   type AcquisitionInputs,
-  type CountedSessions,
   type NumberedRules,
   type SessionsAndEvents,
 } from "./acquisition_visitor.ts";
@@ -30,10 +29,8 @@ import { readRolledAcquisition } from "./rolled_acquisition.ts";
 /** By what sessions are split, and what is counted of them. */
 export interface AcquisitionQuestion {
   readonly by: AcquisitionDimension;
-  /** The events that are conversions; null: none are counted. */
-  readonly goal: EventMatch | null;
-  /** The value of a conversion; null: it has none. */
-  readonly value: GoalValue | null;
+  /** The events that are conversions, and the value of one; null: none are counted. */
+  readonly goal: Pick<Goal, "match" | "value"> | null;
 }
 
 async function readRules(sql: Sql, projectId: number): Promise<NumberedRules> {
@@ -64,19 +61,19 @@ function withFolded(values: NumberedValues, folded: readonly number[]): Numbered
   return { ...values, numberOf };
 }
 
-/** Prepares the values by which sessions are counted, and the row whose sessions are listed. */
-type PrepareValues = (
-  values: NumberedValues,
-) => Promise<Pick<AcquisitionInputs, "values" | "listed">>;
-
 export type AcquisitionSource = ScanSource & Pick<Read, "range">;
 
-/** Counts sessions by value; `isNew` tells which of those who may be new are. */
+/**
+ * Counts sessions by value; `isNew` tells which of those who may be new are.
+ * @param prepareValues returns the values by which sessions are counted, and the row whose sessions are listed
+ */
 export async function scanSessions(
   read: AcquisitionSource,
-  { by, goal, value }: AcquisitionQuestion,
-  prepareValues: PrepareValues,
-): Promise<{ readonly counts: CountedSessions; readonly isNew: (actor: number) => boolean }> {
+  { by, goal }: AcquisitionQuestion,
+  prepareValues: (
+    values: NumberedValues,
+  ) => Promise<Pick<AcquisitionInputs, "values" | "listed">>,
+) {
   const { sql, scope, scope: { projectId, bots } } = read;
   const span = spanOf(read.range);
   // From one session gap before the span, to recognize sessions that began before it: these do not count.
@@ -85,7 +82,8 @@ export async function scanSessions(
     toMs: (await sessionsAcross(read, projectId, span.toMs)).toMs,
   };
   // The filters on all sessions, then, with a goal, those on sessions that convert.
-  const lists = [scope.filters, ...goal === null ? [] : [matchFilters(goal)]];
+  const lists = [scope.filters, ...goal === null ? [] : [matchFilters(goal.match)]];
+  const value = goal?.value ?? null;
   const property = worthProperty(value);
   const columns = property === null ? [] : [{ property }];
   const timelines = await read.timelines(reach, onEvents(lists.flat()), columns);
@@ -130,16 +128,7 @@ async function scanAcquisition(
   return withTotals(tally);
 }
 
-export interface ShownTally {
-  readonly tally: AcquisitionTally;
-  /** The place of `$other`, the sum of all values with too few visitors for a share; null: there are none. */
-  readonly other: number | null;
-  /**
-   * The places whose goal value a share hides: those with too few converting actors, and one more if these have
-   * too few in sum, so that no difference to the total reveals a hidden value.
-   */
-  readonly hidden: ReadonlySet<number>;
-}
+export type ShownTally = Awaited<ReturnType<typeof shownAcquisition>>;
 
 /** Counts from the rollups if whole days of all visitors without a goal are asked for, else in a scan. */
 async function tallyOf(read: Read, question: AcquisitionQuestion): Promise<AcquisitionTally> {
@@ -152,15 +141,14 @@ async function tallyOf(read: Read, question: AcquisitionQuestion): Promise<Acqui
 
 /**
  * Counts all values. For a share a second scan counts the values of too few visitors as one, because their
- * counts do not say how many visitors two values have in common.
+ * counts do not say how many visitors two values have in common: `other` is the place of that one, `$other`; null:
+ * there are none. `hidden`: the places whose goal value a share hides, those with too few converting actors, and
+ * one more if these have too few in sum, so that no difference to the total reveals a hidden value.
  */
-export async function shownAcquisition(
-  read: Read,
-  question: AcquisitionQuestion,
-): Promise<ShownTally> {
+export async function shownAcquisition(read: Read, question: AcquisitionQuestion) {
   const { visitorsMin } = read;
   if (visitorsMin === 1) {
-    return { tally: await tallyOf(read, question), other: null, hidden: new Set() };
+    return { tally: await tallyOf(read, question), other: null, hidden: new Set<number>() };
   }
   const single = await scanAcquisition(read, question);
   const visitors = new Map<number, number>();

@@ -40,8 +40,11 @@ export interface AcquisitionInputs {
   readonly span: Span;
   /** From one session gap before the span to the end of the sessions that cross its end. */
   readonly reach: Span;
-  /** The row whose sessions are listed; null: none. */
-  readonly listed: ListedRow | null;
+  /**
+   * The row whose sessions are listed; null: none. `places`: 1 for its places; `isOfConversions`: only each
+   * actor's first session that reaches the goal is listed.
+   */
+  readonly listed: { readonly places: Uint8Array; readonly isOfConversions: boolean } | null;
 }
 
 /** The channel rules, numbered from 0. */
@@ -50,14 +53,6 @@ export interface NumberedRules {
   readonly ruleOf: Int32Array;
   /** By rule: the id of a traffic whose channel it determined. */
   readonly trafficOf: readonly number[];
-}
-
-/** Which sessions of a row are listed. */
-interface ListedRow {
-  /** By place: 1 for the places of the row. */
-  readonly places: Uint8Array;
-  /** Whether only each actor's first session that reaches the goal is listed. */
-  readonly isOfConversions: boolean;
 }
 
 export interface CountedSessions {

@@ -52,7 +52,7 @@ export async function mergedAcquisition(
   by: AcquisitionDimension,
   span: ImportedSpan,
   own: { readonly rows: readonly RowFigures[]; readonly total: RowFigures },
-): Promise<{ readonly rows: RowFigures[]; readonly total: RowFigures }> {
+) {
   const { sql, scope: { projectId } } = read;
   const rows = new Map(own.rows.map((row) => [row.value, row]));
   for (const sums of await sumsByValue(sql, projectId, span.days, by)) {

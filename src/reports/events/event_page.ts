@@ -31,21 +31,17 @@ export interface Selection {
   readonly asked: Range;
 }
 
-/** One page, with one event more if others follow. */
-interface Page {
-  readonly events: readonly TailEvent[];
-  /** Where the next poll of a tail begins; the same for all pages of one poll. */
-  readonly position: TailCursor & { readonly snapshot: string };
-}
-
-/** Reads a page of `rows` events, and one event more if others follow. */
+/**
+ * Reads a page of `rows` events, and one event more if others follow. `position`: where the next poll of a tail
+ * begins; the same for all pages of one poll.
+ */
 export async function readPage(
   source: ListSource,
   { range, tail }: Selection,
   cursor: PageCursor | null,
   rows: number,
   asOf: Date,
-): Promise<Page> {
+): Promise<{ events: TailEvent[]; position: TailCursor & { readonly snapshot: string } }> {
   const { sql, scope } = source;
   // Filters see projected events only; a tail from this position shows the others later.
   const positionNow = async () =>
@@ -71,7 +67,7 @@ export async function readPage(
 
 /** Returns the cursor of the next page; null after the last page. */
 export function nextCursor(
-  { events, position }: Page,
+  { events, position }: Awaited<ReturnType<typeof readPage>>,
   rows: number,
   isTail: boolean,
 ): PageCursor | null {

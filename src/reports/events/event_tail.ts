@@ -1,8 +1,8 @@
 import type { Sql } from "../../db/sql.ts";
 import { BLOCKS_AT_ONCE, STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN } from "../../limits.ts";
 import { cursorExpired, type TailCursor, type TailPage } from "../../query/event_cursor.ts";
-import type { Range } from "../../query/range.ts";
-import { isNarrowed } from "../../query/selection.ts";
+import { type Range, spanOf } from "../../query/range.ts";
+import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { journalEvents } from "../../store/journal_events.ts";
 import { STORED_ROW, type StoredJournalRow, storedRow } from "../../store/stored_journal.ts";
@@ -28,8 +28,8 @@ export interface TailEvent {
   readonly row: EventRow;
 }
 
-/** Bounds of the times of all events. */
-const EVERY_MS = { from: TIMESTAMP_MS_MIN, to: Number.MAX_SAFE_INTEGER };
+/** The span of all events. */
+const EVERY_MS: Span = { fromMs: TIMESTAMP_MS_MIN, toMs: Number.MAX_SAFE_INTEGER };
 
 // Walks the primary key from the newest row to the oldest that may have an unseen event. With a bound on
 // journal_id, the planner takes that key whatever it estimates for snapshots.
@@ -87,23 +87,19 @@ async function passingIds(
   return new Set(await selected.scan(PASSING_IDS, () => inputs, { byRun: true }));
 }
 
-function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
-  if (range === null) return true;
-  const ms = Date.parse(occurred_at);
-  return ms >= range.from.getTime() && ms < range.to.getTime();
-}
-
 /** Decodes one block and returns the events that the tail shows, latest received first. */
 async function selectedOf(
   source: ScanSource,
   block: StoredJournalRow,
-  { after, range }: TailSelection,
+  after: TailCursor,
+  { fromMs, toMs }: Span,
 ): Promise<EventRow[]> {
   const { scope } = source;
-  const rows = journalEvents(block).filter((row) =>
-    isOfBots(scope.bots, row) && isInRange(row, range) &&
-    (after.snapshot !== null || row.received_at > after.at)
-  );
+  const rows = journalEvents(block).filter((row) => {
+    const ms = Date.parse(row.occurred_at);
+    return isOfBots(scope.bots, row) && ms >= fromMs && ms < toMs &&
+      (after.snapshot !== null || row.received_at > after.at);
+  });
   if (rows.length === 0 || !isNarrowed(scope)) return rows.sort(byReceipt);
   const passing = await passingIds(source, rows);
   return rows.filter(({ event_id }) => passing.has(event_id)).sort(byReceipt);
@@ -121,6 +117,7 @@ export async function tailEvents(
 ): Promise<TailEvent[]> {
   const { sql, scope } = source;
   const { after, until, range } = selection;
+  const span = range === null ? EVERY_MS : spanOf(range);
   const found: TailEvent[] = [];
   let upTo = page?.journalId ?? Number.MAX_SAFE_INTEGER;
   for (;;) {
@@ -130,12 +127,12 @@ export async function tailEvents(
       unseenSince(after),
       until,
       after.snapshot,
-      range?.from.getTime() ?? EVERY_MS.from,
-      range?.to.getTime() ?? EVERY_MS.to,
+      span.fromMs,
+      span.toMs,
     ]);
     const blocks = stored.map(storedRow);
     for (const block of blocks) {
-      const own = await selectedOf(source, block, selection);
+      const own = await selectedOf(source, block, after, span);
       const isPaged = block.journal_id === page?.journalId;
       const begin = isPaged ? own.findIndex(({ event_id }) => event_id === page.eventId) + 1 : 0;
       found.push(...own.slice(begin).map((row) => ({ journalId: block.journal_id, row })));

@@ -36,23 +36,16 @@ export const WINDOW_SIZES: PackedSizes = {
   handedBytes: EXPORT_HANDED_BYTES,
 };
 
-/** Where the events of a window are stored, and where the next window begins. */
-interface Found {
-  readonly events: NewestEvents;
-  /** Null: no event follows. */
-  readonly next: ListPlace | null;
-}
-
 /**
  * Finds the newest events after a place: at least `rows` if that many exist, and all of the last one's
- * millisecond.
+ * millisecond. `next`: where the next window begins; null: no event follows.
  */
 async function newestAfter(
   source: ListSource,
   span: Span,
   from: ListPlace,
   rows: number,
-): Promise<Found> {
+): Promise<{ events: NewestEvents; next: ListPlace | null }> {
   const events = new NewestEvents(Infinity, NaN);
   let edgeMs = from.id === null ? NaN : from.ms;
   for (const part of partsBackwards(spanAfter(span, from))) {

@@ -21,7 +21,7 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import { namesBound, type Range, readRange } from "../../query/range.ts";
+import { namesBound, readRange } from "../../query/range.ts";
 import { replyShown } from "../../query/reply_shown.ts";
 import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
@@ -123,11 +123,6 @@ async function catchUp(
   }
 }
 
-/** Returns the bounds of a range as the reply shows them. */
-function shownBounds(range: Range | null) {
-  return { from: range?.from.toISOString() ?? null, to: range?.to.toISOString() ?? null };
-}
-
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
@@ -183,7 +178,8 @@ export async function getEvents(
   const next = nextCursor(page, rows, tail !== null);
   const resolved = {
     project: project.id,
-    ...shownBounds(bounded ? range : null),
+    from: selected.range?.from.toISOString() ?? null,
+    to: selected.range?.to.toISOString() ?? null,
     timezone: range.timezone,
     interval: asked.interval,
     compare: shownComparison(query, asked.comparison),
@@ -200,7 +196,6 @@ export async function getEvents(
     events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),
     nextCursor: next === null ? null : encodePageCursor(next),
   };
-  return readReply(request, { asOf, pending }, resolved, result, {
-    tailCursor: encodeTailCursor(page.position),
-  });
+  const volatile = { tailCursor: encodeTailCursor(page.position) };
+  return readReply(request, { asOf, pending }, resolved, result, volatile);
 }

@@ -131,22 +131,19 @@ async function* listedLines(
 
 /** Yields one line per event, chunk by chunk as the reader takes them, so that memory stays bounded. */
 export function exportedLines(
-  ...asked: Parameters<typeof selectedLines>
-): AsyncGenerator<Lines, void> {
-  const [{ exports, project, gone }] = asked;
-  return exports.seated(project.projectId, selectedLines(...asked), gone);
-}
-
-async function* selectedLines(
   context: ExportContext,
   asked: Selection,
   start: PageCursor | null,
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<Lines, void> {
-  const selection = await readPersistently(() => narrowed(context, asked), context.gone);
-  if (selection === null) return;
-  yield* selection.tail === null
-    ? listedLines(context, selection, start, rowsMax)
-    : tailedLines(context, selection, start, rowsMax, asOf);
+  const { exports, project, gone } = context;
+  async function* selected(): AsyncGenerator<Lines, void> {
+    const selection = await readPersistently(() => narrowed(context, asked), gone);
+    if (selection === null) return;
+    yield* selection.tail === null
+      ? listedLines(context, selection, start, rowsMax)
+      : tailedLines(context, selection, start, rowsMax, asOf);
+  }
+  return exports.seated(project.projectId, selected(), gone);
 }

@@ -77,22 +77,18 @@ export interface JournalSource extends Pick<Read, "sql" | "scope"> {
   readonly limits?: JournalListLimits;
 }
 
-/** Some events of a row's block, and their times. */
-interface DecodedRow {
-  readonly block: BlockColumns;
-  readonly places: readonly number[];
-  readonly moments: ArrayLike<number>;
-}
-
-/** Decodes the events of a row that were new when stored, or only those not projected. Throws UnreadableBlock. */
-export function decodedRow(row: StoredJournalRow, which: "all" | "waiting"): DecodedRow {
+/**
+ * Decodes the events of a row that were new when stored, or only those not projected: their places in the row's
+ * block, and their times. Throws UnreadableBlock.
+ */
+export function decodedRow(row: StoredJournalRow, which: "all" | "waiting") {
   const block = decodeColumns(row.block);
   const places = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
   return { block, places, moments: momentsOf(block, places) };
 }
 
 /** Returns the places of the newest `rows` of these events, and of all in the last one's millisecond. */
-function newestPlaces({ places, moments }: DecodedRow, rows: number): readonly number[] {
+function newestPlaces(places: readonly number[], moments: readonly number[], rows: number) {
   if (places.length <= rows) return places;
   const floorMs = Float64Array.from(moments).sort()[places.length - rows]!;
   return places.filter((_, i) => moments[i]! >= floorMs);
@@ -129,14 +125,14 @@ export async function journalRows(
     const { block, places, moments } = decodedRow(row, which);
     eventsLeft -= places.length;
     await yieldIfDue();
-    const own = { block, places: [] as number[], moments: [] as number[] };
+    const [ownPlaces, ownMoments]: [number[], number[]] = [[], []];
     for (const [i, place] of places.entries()) {
       if (!isListed(block, place, moments[i]!)) continue;
-      own.places.push(place);
-      own.moments.push(moments[i]!);
+      ownPlaces.push(place);
+      ownMoments.push(moments[i]!);
     }
-    if (own.places.length === 0) continue;
-    listed.push(...wholeEvents(block, projectId, newestPlaces(own, rows)));
+    if (ownPlaces.length === 0) continue;
+    listed.push(...wholeEvents(block, projectId, newestPlaces(ownPlaces, ownMoments, rows)));
     // A page from many small blocks is sorted once it is full, not after each block.
     if (listed.length < rows) continue;
     listed = listed.sort(newestFirst).slice(0, rows);

@@ -13,12 +13,6 @@ export interface FoundEvent extends EventPlace {
   readonly ms: number;
 }
 
-/** An event of a decoded block of the journal. */
-interface PlacedEvent {
-  readonly block: BlockColumns;
-  readonly place: number;
-}
-
 /** What the rows of a list are read from. */
 export type RowSource = JournalSource & Pick<Read, "blocks">;
 
@@ -76,7 +70,7 @@ async function journalRowsOf(
   const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
   const events = recent.map((i) => found[i]!);
   if (!await isJournalFaster(source, events, fromMs, toMs)) return rows;
-  const placedAt = new Map<number, PlacedEvent[]>();
+  const placedAt = new Map<number, { readonly block: BlockColumns; readonly place: number }[]>();
   const yieldIfDue = yielding();
   let crowded = 0;
   for await (const row of rowsBackwards(sql, projectId, { fromMs, toMs: toMs + 1 }, "all")) {

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { FUNNEL_STEPS_MAX } from "../../limits.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
-import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
-import { type Behind, behindWhere } from "../behind/behind_tally.ts";
+import { behindWhere } from "../behind/behind_tally.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
@@ -70,21 +69,6 @@ function reachedMs(
   return ms;
 }
 
-async function find(
-  read: Read,
-  definition: FunnelDefinition,
-  number: FunnelNumber,
-): Promise<Behind> {
-  const found = await findAttempts(read, definition, { withEntries: true });
-  const stepCount = definition.steps.length;
-  const isOfValue = await ofValue(found, number.value, stepCount);
-  const { outcomes, actors } = found.attempts;
-  return behindWhere(
-    { actors, ms: reachedMs(found.attempts, number) },
-    (i) => isCounted(outcomes[i]!, number, stepCount) && isOfValue(i),
-  );
-}
-
 function refuseWrongNumber(number: FunnelNumber, { steps, by }: FunnelDefinition): void {
   const named = "step" in number ? number.step : "lost" in number ? number.lost : 1;
   if (named > steps.length) {
@@ -103,8 +87,17 @@ export const FUNNEL_PEOPLE: NumberedRead = {
     if (definition === null) throw invalidParameter("steps", "Give the steps of the funnel.");
     const number = readJson(query, "place", FunnelNumber)!;
     refuseWrongNumber(number, definition);
+    const stepCount = definition.steps.length;
     return {
-      find: (read) => find(read, definition, number),
+      find: async (read) => {
+        const found = await findAttempts(read, definition, { withEntries: true });
+        const isOfValue = await ofValue(found, number.value, stepCount);
+        const { outcomes, actors } = found.attempts;
+        return behindWhere(
+          { actors, ms: reachedMs(found.attempts, number) },
+          (i) => isCounted(outcomes[i]!, number, stepCount) && isOfValue(i),
+        );
+      },
       matches: [...definition.steps, ...definition.exclude],
     };
   },

@@ -11,25 +11,19 @@ import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import type { FunnelDefinition } from "./funnel_definition.ts";
-import { readTexts, type ValueTexts } from "../../scans/value_texts.ts";
-import type { CountedAttempts } from "./counted_attempts.ts";
-import { type EntrySource, FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
+import { readTexts } from "../../scans/value_texts.ts";
+import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
 
-/** The ids of the values at entries. */
-interface EntryValues {
-  readonly from: EntrySource;
-  readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
-}
-
+/** Returns where the ids of the values at entries are, and how to look the values up; null: without `by`. */
 async function entryValuesOf(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   selected: SelectedTimelines,
   { steps, order, by }: FunnelDefinition,
   span: Span,
-): Promise<EntryValues | null> {
+) {
   if (by === null) return null;
   if (isSessionField(by)) {
-    const textsOf: EntryValues["textsOf"] = (ids) => readTexts(sql, scope, by, ids);
+    const textsOf = (ids: readonly number[]) => readTexts(sql, scope, by, ids);
     return { from: { session: sessionFieldId(by) }, textsOf };
   }
   const entering = order === "unordered" ? steps : steps.slice(0, 1);
@@ -58,21 +52,17 @@ async function funnelPasses(
   return { scope: all!, between: between!.names, passedOver: passed, matches };
 }
 
-export interface FoundAttempts {
-  readonly attempts: CountedAttempts;
-  /** Looks up the values of the attempts' ids; null without `by`. */
-  readonly textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null;
-}
+export type FoundAttempts = Awaited<ReturnType<typeof findAttempts>>;
 
 /**
  * Finds the attempt of each actor that counts. Every actor is followed from the first possible entry
- * to the end of the last one's window.
+ * to the end of the last one's window. `textsOf` looks up the values of the attempts' ids; null without `by`.
  */
 export async function findAttempts(
   read: Read,
   definition: FunnelDefinition,
   { withEntries }: Pick<FunnelInputs, "withEntries">,
-): Promise<FoundAttempts> {
+) {
   const { range, asOfMs } = read;
   const { steps, exclude, order, entry, by } = definition;
   const lengthMs = windowMs(definition.window)!;

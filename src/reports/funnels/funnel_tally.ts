@@ -18,14 +18,6 @@ export interface FunnelGroupTally {
   readonly steps: readonly StepTally[];
 }
 
-export interface FunnelTally {
-  readonly steps: readonly StepTally[];
-  readonly excluded: number;
-  readonly open: number;
-  /** The largest groups, then one for all others; null without `by`. */
-  readonly groups: readonly FunnelGroupTally[] | null;
-}
-
 /** Returns `percentile_cont` of the numbers, which it reorders; null without numbers. */
 function percentile(numbers: Float64Array, fraction: number): number | null {
   return numbers.length === 0
@@ -82,18 +74,15 @@ const noAttempts = (): Group => ({ value: null, entered: 0, converted: 0, tally:
 
 type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
 
-interface Groups {
-  /** By the id of a value; several ids may stand for the same one. */
-  readonly byId: ReadonlyMap<number, Group>;
-  /** Each group once, the largest first, ties by conversions, then by value. */
-  readonly ranked: readonly Group[];
-}
-
+/**
+ * Groups attempts by value: `byId` by the ids of values, of which several may stand for the same one; `ranked`
+ * each group once, the largest first, ties by conversions, then by value.
+ */
 async function groupsOf(
   { outcomes, values }: AttemptColumns,
   stepCount: number,
   textsOf: TextsOf,
-): Promise<Groups> {
+) {
   const byId = new Map<number, Group>();
   for (let i = 0; i < outcomes.length; i++) {
     const group = byId.getOrInsertComputed(values[i]!, noAttempts);
@@ -134,12 +123,15 @@ export async function idsOfOthers(
   return new Set([...byId.keys()].filter((id) => others.has(byId.get(id)!)));
 }
 
-/** Counts all attempts; with `textsOf`, which looks up the values of ids, also the attempts of each value. */
+/**
+ * Counts all attempts; with `textsOf`, which looks up the values of ids, also those of the largest groups by
+ * value, then of all others together.
+ */
 export async function tallyAttempts(
   attempts: AttemptColumns,
   stepCount: number,
   textsOf: TextsOf | null,
-): Promise<FunnelTally> {
+) {
   const groups = textsOf && await groupsOf(attempts, stepCount, textsOf);
   const ranked = groups?.ranked ?? [];
   const all = new AttemptTally(stepCount);

@@ -9,12 +9,7 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
-import {
-  type FunnelGroupTally,
-  type FunnelTally,
-  type StepTally,
-  tallyAttempts,
-} from "./funnel_tally.ts";
+import { type FunnelGroupTally, type StepTally, tallyAttempts } from "./funnel_tally.ts";
 import { findAttempts } from "./funnel_scan.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
@@ -139,7 +134,7 @@ function withoutSmall(
 
 function shown(
   { steps }: FunnelDefinition,
-  tally: FunnelTally,
+  tally: Awaited<ReturnType<typeof tallyAttempts>>,
   visitorsMin: number,
 ): FunnelFigures {
   const labels = steps.map(labelOf);
@@ -208,11 +203,6 @@ function isNameless({ steps, exclude }: FunnelDefinition): boolean {
   return ![...steps, ...exclude].some(({ filters }) => filters.some(namesPerson));
 }
 
-async function list({ sql, scope, isShared }: Read): Promise<Answer> {
-  const funnels = await listFunnels(sql, scope.projectId);
-  return { result: { funnels: isShared ? funnels.filter(isNameless) : funnels } };
-}
-
 /** `GET /v1/funnels`: with `steps` the figures of that funnel, without them the saved funnels. */
 export const FUNNELS: Report = {
   path: "/v1/funnels",
@@ -230,7 +220,15 @@ export const FUNNELS: Report = {
   },
   ask: (query) => {
     const definition = readDefinition(query);
-    if (definition === null) return { answer: list, isCounted: false };
+    if (definition === null) {
+      return {
+        answer: async ({ sql, scope, isShared }) => {
+          const funnels = await listFunnels(sql, scope.projectId);
+          return { result: { funnels: isShared ? funnels.filter(isNameless) : funnels } };
+        },
+        isCounted: false,
+      };
+    }
     const { steps, exclude, by } = definition;
     return {
       answer: (read) => run(read, definition),
@@ -238,15 +236,6 @@ export const FUNNELS: Report = {
     };
   },
 };
-
-async function runSaved(read: Read, wantedSlug: string): Promise<Answer> {
-  const funnel = await requireFunnel(read.sql, read.scope.projectId, wantedSlug);
-  if (read.isShared && !isNameless(funnel)) throw noSuchDefinition(FUNNEL_KIND);
-  const { slug, title, ...definition } = funnel;
-  const { steps, exclude } = definition;
-  const { result, ...answer } = await run(read, definition);
-  return { ...answer, result: { slug, title, ...result }, matches: { steps, exclude } };
-}
 
 /** `GET /v1/funnels/:slug`: the figures of a saved funnel. */
 export const SAVED_FUNNEL: Report = {
@@ -256,5 +245,14 @@ export const SAVED_FUNNEL: Report = {
   compares: "asked",
   semantics: SEMANTICS,
   reply: { slug: z.string(), title: z.string(), ...FUNNEL_REPLY },
-  ask: (_query, params) => ({ answer: (read) => runSaved(read, params.slug ?? "") }),
+  ask: (_query, params) => ({
+    answer: async (read) => {
+      const funnel = await requireFunnel(read.sql, read.scope.projectId, params.slug ?? "");
+      if (read.isShared && !isNameless(funnel)) throw noSuchDefinition(FUNNEL_KIND);
+      const { slug, title, ...definition } = funnel;
+      const { steps, exclude } = definition;
+      const { result, ...answer } = await run(read, definition);
+      return { ...answer, result: { slug, title, ...result }, matches: { steps, exclude } };
+    },
+  }),
 };

@@ -9,11 +9,7 @@ import {
 } from "../saved/saved_definitions.ts";
 import { FunnelBody, type FunnelDefinition, plainDefinition } from "./funnel_definition.ts";
 
-interface SavedFunnel extends FunnelDefinition {
-  readonly slug: string;
-  readonly title: string;
-  readonly updatedAt: string;
-}
+type SavedFunnel = FunnelDefinition & Readonly<Record<"slug" | "title" | "updatedAt", string>>;
 
 /** Saved funnels, as a kind of saved definitions. */
 export const FUNNEL_KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {

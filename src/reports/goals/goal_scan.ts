@@ -19,27 +19,17 @@ export interface WantedGoal {
   readonly property: string | null;
 }
 
-/** The counts of a goal in the whole span, and in each bucket. */
-interface GoalCounts extends Conversions {
-  /** The exact sum of the property; 0 without a property. */
-  readonly amount: number;
-  readonly series: readonly Conversions[];
-}
-
-interface CountedGoals {
-  /** Distinct actors of all selected events; 0: not counted. */
-  readonly visitors: number;
-  /** In the order of the wanted goals. */
-  readonly goals: readonly GoalCounts[];
-}
-
-/** Counts the conversions of the wanted goals in one scan, and with `countsVisitors` the visitors. */
+/**
+ * Counts the conversions of the wanted goals, in their order, in the whole span and in each bucket, in one scan.
+ * `amount`: the exact sum of the property; 0 without one. `visitors`: the distinct actors of all selected events;
+ * 0 without `countsVisitors`.
+ */
 export async function scanGoals(
   read: ScanSource,
   buckets: readonly Span[],
   wanted: readonly WantedGoal[],
   countsVisitors: boolean,
-): Promise<CountedGoals> {
+) {
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const properties = new Set(wanted.flatMap(({ property }) => property ?? []));
   const goalMatches = wanted.map(({ match }) => match);
@@ -58,9 +48,9 @@ export async function scanGoals(
   const amounts = new Map(
     summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),
   );
-  const goals = wanted.map((_, i): GoalCounts => {
+  const goals = wanted.map((_, i) => {
     const place = i * buckets.length;
-    const series = buckets.map((_, bucket) => ({
+    const series = buckets.map((_, bucket): Conversions => ({
       uniqueConversions: counts.actorsOf[place + bucket]!,
       totalConversions: counts.totalsOf[place + bucket]!,
     }));

@@ -5,15 +5,9 @@ export interface CountRows {
   readonly visitors: Int32Array;
 }
 
-interface Counting {
-  count: number;
-  visitors: number;
-  lastActor: number;
-}
-
 /** Counts events and their distinct actors by key. All events of an actor must be added before the next actor's. */
 export class ActorCounts {
-  readonly #counts = new Map<number, Counting>();
+  readonly #counts = new Map<number, { count: number; visitors: number; lastActor: number }>();
 
   add(key: number, actor: number): void {
     const known = this.#counts.get(key);

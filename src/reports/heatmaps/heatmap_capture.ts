@@ -10,6 +10,7 @@ import { type CaptureState, captureStates } from "../../screenshots/queue/captur
 import { capturablePath } from "../../screenshots/queue/path_rules.ts";
 import { pagePath, planOf } from "../../screenshots/queue/visited_paths.ts";
 import type { Sql } from "../../db/sql.ts";
+import type { Read } from "../../scans/read.ts";
 
 const instant = z.iso.datetime().nullable();
 const sizePx = z.int().nullable();
@@ -33,18 +34,6 @@ export interface CaptureReading {
   readonly basePath: string;
   /** Returns when the daily job runs next after a moment; null: never again. */
   readonly nextRunMs: (afterMs: number) => number | null;
-}
-
-interface CapturedPage {
-  readonly project: Project;
-  /** The path as events have it; null: a pattern stands for many pages. */
-  readonly path: string | null;
-  readonly device: CaptureDevice;
-  /** Whether any event has the path. */
-  readonly isVisited: boolean;
-  /** Whether the caller may see it: otherwise the reply is that of a page without a capture, now and later. */
-  readonly isShown: boolean;
-  readonly asOfMs: number;
 }
 
 type StatusShown = Pick<Capture, "status" | "message">;
@@ -77,11 +66,19 @@ function statusOf(
   return capturablePath(path) === null ? LEFT_OUT : NOT_YET;
 }
 
-/** Returns the capture of a page on one device: the latest attempt's status and the last good image. */
+/**
+ * Returns the capture of a page on one device: the latest attempt's status and the last good image.
+ * @param path as events have it; null: a pattern stands for many pages
+ * @param isVisited whether any event has the path
+ * @param isShown whether the caller may see it; false: as of a page without a capture, now and later
+ */
 export async function captureOf(
-  sql: Sql,
+  { sql, project, asOfMs }: Read,
   { basePath, nextRunMs }: CaptureReading,
-  { project, path, device, isVisited, isShown, asOfMs }: CapturedPage,
+  path: string | null,
+  device: CaptureDevice,
+  isVisited: boolean,
+  isShown: boolean,
 ): Promise<Capture> {
   const page = path === null || !isShown ? null : pagePath(path);
   const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);

@@ -14,8 +14,8 @@ import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts"
 import { type CellPeopleQuestion, findCellPeople, SELECTOR } from "./heatmap_scan.ts";
 import {
   BIT_OF,
+  HEATMAP_QUERY,
   type HeatmapParameters,
-  HEATMAPS,
   pageFilter,
   POINT,
   readHeatmapParameters,
@@ -78,7 +78,7 @@ function refuseWrongNumber({ kind }: HeatmapParameters, number: HeatmapNumber): 
 /** Lists the visitors behind a number of a heatmap. */
 export const HEATMAP_PEOPLE: NumberedRead = {
   name: "heatmaps",
-  parameters: Object.keys(HEATMAPS.parameters),
+  parameters: Object.keys(HEATMAP_QUERY),
   ask: (query, listed) => {
     refuseListed(listed, "people");
     const parameters = readHeatmapParameters(query);

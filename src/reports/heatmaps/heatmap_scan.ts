@@ -7,7 +7,7 @@ import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import type { LazyColumn } from "../../timelines/lazy_columns.ts";
-import { CellCounting, type CellCounts, type PointBits } from "./cell_counts.ts";
+import { CellCounting, type PointBits } from "./cell_counts.ts";
 import { CELL_EVENTS, CELL_PEOPLE, type CellPeopleInputs } from "./cell_visitor.ts";
 
 /** The property of clicks that names the clicked element. */
@@ -22,13 +22,13 @@ interface CellQuestion extends PointBits {
   readonly elements: boolean;
 }
 
-export interface FoundCells extends CellCounts {
-  /** Looks up the selectors of the ids of `elements`. */
-  readonly textsOf: ValueIds["textsOf"];
-}
+export type FoundCells = Awaited<ReturnType<typeof scanCells>>;
 
-/** Counts the selected events that match and came from one kind of device. */
-export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
+/**
+ * Counts the selected events that match and came from one kind of device. `textsOf` looks up the selectors of the
+ * ids of elements.
+ */
+export async function scanCells(read: Read, question: CellQuestion) {
   const { match, device, elements } = question;
   const span = spanOf(read.range);
   const columns: LazyColumn[] = ["cells", ...elements ? [{ property: SELECTOR }] : []];
@@ -44,7 +44,8 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   await selected.scanParts(CELL_EVENTS, () => inputs, (events) => counting.add(events), {
     byRun: true,
   });
-  return { ...counting.result(), textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
+  const textsOf: ValueIds["textsOf"] = ids?.textsOf ?? (() => Promise.resolve(new Map()));
+  return { ...counting.result(), textsOf };
 }
 
 /** The events whose actors are listed: their cells have these bits, and the device's. */

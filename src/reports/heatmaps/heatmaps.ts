@@ -171,22 +171,14 @@ async function answer(
   read: Read,
   { pages, device, kind, elements }: HeatmapParameters,
 ): Promise<Answer> {
-  const { sql, project, asOfMs, visitorsMin } = read;
-  const { path } = pages;
+  const { visitorsMin } = read;
   const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
   const question = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
   const isPictureShown = await isShown(read, pages);
   // The state of the picture is read while threads scan.
   const looking = isVisited(read, pages).then((visited) =>
-    captureOf(sql, captures, {
-      project,
-      path,
-      device,
-      isVisited: visited,
-      isShown: isPictureShown,
-      asOfMs,
-    })
+    captureOf(read, captures, pages.path, device, visited, isPictureShown)
   );
   looking.catch(() => {});
   const found = await scanCells(read, question);
@@ -232,18 +224,22 @@ export const HEATMAP_REPLY = {
   ),
 };
 
-export const HEATMAPS: Omit<Report, "ask"> = {
+/** Descriptions of the report's own parameters. */
+export const HEATMAP_QUERY = {
+  path: "Path of the page. Give this or `pattern`",
+  pattern:
+    `Pages by path, up to ${HEATMAP_PATTERN_LENGTH_MAX} characters; * is any text, slashes included`,
+  device: "desktop (default), tablet or mobile, by the width of the window",
+  kind: "click (default: all clicks), rage, dead or scroll",
+  elements:
+    `How many of the clicked elements are listed, up to ${HEATMAP_ELEMENTS_MAX}. Default: 0`,
+};
+
+/** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */
+export const createHeatmaps = (captures: CaptureReading): Report => ({
   path: "/v1/heatmaps",
   summary: "Clicks of a page by where they hit, or how far down it was seen",
-  parameters: {
-    path: "Path of the page. Give this or `pattern`",
-    pattern:
-      `Pages by path, up to ${HEATMAP_PATTERN_LENGTH_MAX} characters; * is any text, slashes included`,
-    device: "desktop (default), tablet or mobile, by the width of the window",
-    kind: "click (default: all clicks), rage, dead or scroll",
-    elements:
-      `How many of the clicked elements are listed, up to ${HEATMAP_ELEMENTS_MAX}. Default: 0`,
-  },
+  parameters: HEATMAP_QUERY,
   semantics:
     "Selected clicks in the range on the path, in windows of the device's width (mobile < 768, " +
     "tablet < 1024, else or unknown desktop). Points are the centres of cells of 1/200 of the width by 10 px, " +
@@ -252,15 +248,8 @@ export const HEATMAPS: Omit<Report, "ask"> = {
     "whose deepest pixel is at least depthPx, every 100 px down to the deepest. `elements`: all clicks of " +
     "the kind that carry a selector, by it.",
   reply: HEATMAP_REPLY,
-};
-
-/** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */
-export function createHeatmaps(captures: CaptureReading): Report {
-  return {
-    ...HEATMAPS,
-    ask: (query) => {
-      const parameters = readHeatmapParameters(query);
-      return { answer: (read) => answer(captures, read, parameters) };
-    },
-  };
-}
+  ask: (query) => {
+    const parameters = readHeatmapParameters(query);
+    return { answer: (read) => answer(captures, read, parameters) };
+  },
+});

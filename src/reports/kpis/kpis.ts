@@ -138,21 +138,15 @@ function kpisOf(
   };
 }
 
-interface TotalsAndSeries {
-  /** Of all buckets together: not the sum of `series`, since actors come back. */
-  readonly totals: Kpis;
-  readonly series: readonly Kpis[];
-}
-
 /**
  * Reads the key figures of buckets that follow each other without gaps, by the filters and the choice
- * of bots in `source.scope`.
+ * of bots in `source.scope`. The totals are not the sum of the series, since actors come back.
  */
 export async function readKpis(
   source: KpiSource,
   buckets: readonly Span[],
   imported: ImportedBuckets | null = null,
-): Promise<TotalsAndSeries> {
+) {
   const own = await readCounts(source, buckets);
   return {
     totals: kpisOf(own.at(-1)!, imported?.whole ?? null, imported?.wholeHasOwn ?? true),

@@ -1,19 +1,8 @@
 import type { Row } from "../../db/sql.ts";
-import {
-  afterCursor,
-  cutPage,
-  encodeRowCursor,
-  type RowCursor,
-  type RowPage,
-} from "../../query/row_cursor.ts";
+import { afterCursor, cutPage, encodeRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
-
-interface RankedPath {
-  readonly id: number;
-  readonly path: string;
-}
 
 /**
  * Returns at most `limit` paths after a cursor, in the list sorted by two counts, both descending, then by
@@ -27,7 +16,7 @@ export async function pathsAfter(
   isListed: (id: number) => boolean,
   cursor: RowCursor | null,
   limit: number,
-): Promise<RowPage<RankedPath>> {
+) {
   // One row more than the page shows whether there is a next page.
   const ids = rowCandidates([first, second], isListed, cursor, limit + 1);
   const params = new SqlParams();
@@ -36,7 +25,7 @@ export async function pathsAfter(
     params.ints(ids.map((id) => first[id]!)),
     params.ints(ids.map((id) => second[id]!)),
   ];
-  const found = await sql.query<RankedPath & Row>(
+  const found = await sql.query<Row & { readonly id: number; readonly path: string }>(
     `SELECT c.id, t.term AS path
     FROM unnest(${counted.join(", ")}) AS c (id, first, second)
     JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.id

@@ -11,12 +11,7 @@ import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
 import type { UnitedCohorts } from "./cohort_visitor.ts";
-import {
-  type CohortQuestion,
-  type CountedCohort,
-  type CountedCohorts,
-  scanCohorts,
-} from "./retention_scan.ts";
+import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { isSmall } from "../answer/small_groups.ts";
@@ -66,7 +61,11 @@ export const RETENTION: Report = {
   ask: (query) => {
     const parameters = readRetentionParameters(query);
     return {
-      refuse: (shared) => refuseBadPeriods(parameters, shared),
+      refuse: (shared) => {
+        for (const range of [shared.range, shared.comparison]) {
+          if (range !== null) periodsOf(parameters, { ...shared, range });
+        }
+      },
       comparison: (shared) => comparedRange(parameters, shared),
       answer: (read) => answer(read, parameters),
       terms: { matches: { start: [parameters.start], return: [parameters.back] } },
@@ -99,13 +98,6 @@ export function readRetentionParameters(query: URLSearchParams): RetentionParame
 function periodsOf({ cellCount }: RetentionParameters, { range, interval }: SharedRead): Bucket[] {
   if (interval === "hour") throw invalidParameter("interval", "Use one of day, week, month.");
   return wholePeriods(range, interval, cellCount - 1);
-}
-
-/** Checks the range and the one compared with. Throws what `periodsOf` throws. */
-function refuseBadPeriods(parameters: RetentionParameters, shared: SharedRead): void {
-  periodsOf(parameters, shared);
-  const { comparison } = shared;
-  if (comparison !== null) periodsOf(parameters, { ...shared, range: comparison });
 }
 
 /**
@@ -155,7 +147,7 @@ async function countCohorts(
   read: Read,
   question: CohortQuestion,
   united: UnitedCohorts | null,
-): Promise<CountedCohorts> {
+) {
   const { start, back, cohort } = question;
   const isAny = [start, back].every(({ name, filters }) => name === null && filters.length === 0);
   const range = { ...read.range, ...cohortSpan(question) };

@@ -6,7 +6,6 @@ import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
-import type { Behind } from "../behind/behind_tally.ts";
 import {
   COHORT_COUNTS,
   type CohortCounts,
@@ -52,22 +51,15 @@ export interface UnitedCounts {
   readonly actors: readonly number[];
 }
 
-export interface CountedCohorts {
-  /** By their periods. */
-  readonly cohorts: readonly CountedCohort[];
-  /** The counts of those that are counted as one; null: none are. */
-  readonly united: UnitedCounts | null;
-}
-
 /**
- * Counts cohorts and their returns in one scan. `united`: recurring cohorts, of which an actor may be in several,
- * that are also counted as one; `listed`: the cohort or cell whose actors are listed.
+ * Counts cohorts, by their periods, and their returns in one scan. `united`: recurring cohorts, of which an actor
+ * may be in several, that are also counted as one; `listed`: the cohort or cell whose actors are listed.
  */
 export async function scanCohorts(
   read: ScanSource,
   question: CohortQuestion,
   { listed = null, united = null }: Partial<Pick<CohortInputs, "listed" | "united">>,
-): Promise<CountedCohorts & { readonly members: Behind }> {
+) {
   const { sql, scope } = read;
   const { start, back, periods, ...rules } = question;
   const { cohort, cellCount, returnsToMs } = rules;
@@ -94,13 +86,14 @@ export async function scanCohorts(
   };
   const counts = await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
   const [size, ...cells] = counts.united;
+  const ofUnited: UnitedCounts | null = united && {
+    size: size!,
+    counted: cells.slice(0, cellCount),
+    actors: cells.slice(cellCount),
+  };
   return {
     cohorts: countedCohorts(counts, question),
-    united: united && {
-      size: size!,
-      counted: cells.slice(0, cellCount),
-      actors: cells.slice(cellCount),
-    },
+    united: ofUnited,
     members: counts.members,
   };
 }

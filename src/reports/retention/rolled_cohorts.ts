@@ -5,16 +5,6 @@ import type { CohortQuestion, CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 import { countTail } from "../rollups/rolled_tail.ts";
 
-/** How many actors of a cohort came in one period, and before that last in another. */
-interface ChainRow extends Row {
-  /** The period of their first day. */
-  readonly cohort: number;
-  /** The last period before `period` in which they came; -1: none. */
-  readonly before: number;
-  readonly period: number;
-  readonly actors: number;
-}
-
 /**
  * Counts the retention of any event by first days ever from the rollups. This is exact, as an actor is in a
  * period once, with the last period before it. Null if there are events after `asOfMs`, which rollups of whole
@@ -31,7 +21,9 @@ export async function readRolledCohorts(
   const params = new SqlParams();
   const array = `(SELECT ${params.ints(starts)})`;
   const periodOf = (day: string) => `width_bucket(${day}, ${array}) - 1`;
-  const rows = await source.sql.query<ChainRow>(
+  // How many actors of a cohort, that of their first day, came in a period, and last in another before; -1: none.
+  type Chain = Row & Readonly<Record<"cohort" | "before" | "period" | "actors", number>>;
+  const rows = await source.sql.query<Chain>(
     `SELECT cohort, before, period, sum(actors) AS actors
     FROM (
       SELECT ${periodOf("cohort_day")} AS cohort, ${periodOf("prev_day")} AS before,

@@ -5,9 +5,6 @@ import type { UnitedCounts } from "./retention_scan.ts";
 
 type Cell = Cohort["cells"][number];
 
-/** Counts the cohorts of these places as one. */
-type UniteCohorts = (places: ReadonlySet<number>) => Promise<UnitedCounts>;
-
 /** Returns the cells of these cohorts in a period that has begun. */
 const begunIn = (cohorts: readonly Cohort[], period: number): Cell[] =>
   cohorts.map(({ cells }) => cells[period]!).filter(({ actors }) => actors !== null);
@@ -47,11 +44,12 @@ function shownCell(cell: Cell, visitorsMin: number): Cell {
  * Returns the cohorts that a share shows. Those of too few people, empty ones included, are merged into
  * `$other` at the end. If these are too few people together, the smallest other cohort is merged too; `$other`
  * is left out if it still has too few.
+ * @param unite counts the cohorts of these places as one
  */
 export async function withoutSmallCohorts(
   cohorts: readonly Cohort[],
   visitorsMin: number,
-  unite: UniteCohorts,
+  unite: (places: ReadonlySet<number>) => Promise<UnitedCounts>,
 ): Promise<Cohort[]> {
   if (visitorsMin === 1) return [...cohorts];
   const sizes = cohorts.map(({ size }) => size);

@@ -7,16 +7,10 @@ export const WorthShown = z.object({
   currency: z.string().nullable(),
 }).meta({ id: "Worth" });
 
-/** Conversions, and the sum of the goal's property over them. */
-interface Converted {
-  readonly totalConversions: number;
-  readonly amount: number;
-}
-
-/** Returns the worth of conversions together; nulls where the goal has no value. */
+/** Returns the worth of conversions, with the sum of the goal's property over them; nulls where it has no value. */
 export function worthOf(
   value: GoalValue | null,
-  { totalConversions, amount }: Converted,
+  { totalConversions, amount }: { readonly totalConversions: number; readonly amount: number },
 ): z.output<typeof WorthShown> {
   if (value === null) return { amount: null, currency: null };
   const { currency } = value;

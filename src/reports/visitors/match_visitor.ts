@@ -13,12 +13,6 @@ import {
 } from "./property_figures.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
-/** A figure of a property of the events that a match takes. */
-interface MatchFigure {
-  readonly match: number;
-  readonly measure: FigureMeasure;
-}
-
 export interface MatchInputs {
   readonly matches: MatchPasses;
   /** In order, without gaps. */
@@ -26,8 +20,8 @@ export interface MatchInputs {
   /** Absent or null: there is one line. */
   readonly breakdown?: Breakdown | null;
   readonly countsVisitors?: boolean;
-  /** The numbers of their properties must be on the segments: see `prepareNumbers`. */
-  readonly figures?: readonly MatchFigure[];
+  /** Of properties whose numbers must be on the segments: see `prepareNumbers`. */
+  readonly figures?: readonly { readonly match: number; readonly measure: FigureMeasure }[];
   /** Whether figures are of the whole span instead of each bucket. */
   readonly figuresOfWhole?: boolean;
 }
@@ -44,8 +38,6 @@ export interface MatchCounts {
   /** Each figure by line, then bucket. */
   readonly figures: readonly FigureCounts[];
 }
-
-const ONE_LINE = 1;
 
 /**
  * Counts the selected events that each match takes, by line and bucket, and the distinct actors
@@ -82,7 +74,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
     this.#countsVisitors = countsVisitors;
     this.bits = countsVisitors ? ANY_RUN : tests.bits;
     this.#finder = new SpanFinder(buckets);
-    this.#lineCount = breakdown?.count ?? ONE_LINE;
+    this.#lineCount = breakdown?.count ?? 1;
     this.#bucketCount = buckets.length;
     const { fromMs, toMs } = this.#finder;
     const ofFigures = inputs.figuresOfWhole ? [{ fromMs, toMs }] : buckets;

@@ -23,12 +23,8 @@ export interface Breakdown {
 }
 
 /** Sums of the numbers at one place: a line and a bucket. */
-interface Sums {
-  readonly sum: DecimalSum;
-  count: number;
-  min: number;
-  max: number;
-}
+const noSums = () => ({ sum: new DecimalSum(), count: 0, min: Infinity, max: -Infinity });
+type Sums = ReturnType<typeof noSums>;
 
 /** `Sums` as plain data. */
 interface PlainSums extends Omit<Sums, "sum"> {
@@ -238,23 +234,14 @@ export class PropertyFigures {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
     const ms = fromMs + times[at]!;
     if (ms < this.#buckets.fromMs || ms >= this.#buckets.toMs) return;
-    const [name, path, context, eventBits] = [
-      names[at]!,
-      paths[at]!,
-      contexts[at]!,
-      filterBits[at]!,
-    ];
+    const [name, path] = [names[at]!, paths[at]!];
+    const [context, eventBits] = [contexts[at]!, filterBits[at]!];
     if (!this.#scope.passes(name, path, context, actor, eventBits)) return;
     if (!this.#test.passes(name, path, context, actor, eventBits)) return;
     const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     const { number } = decimal;
     if (isPercentile(this.#measure.kind)) return this.#gathered.add(place, number);
-    const sums = this.#sums[place] ??= {
-      sum: new DecimalSum(),
-      count: 0,
-      min: Infinity,
-      max: -Infinity,
-    };
+    const sums = this.#sums[place] ??= noSums();
     sums.sum.add(decimal);
     sums.count++;
     if (number < sums.min) sums.min = number;

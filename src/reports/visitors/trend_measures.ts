@@ -4,19 +4,13 @@ import { invalidParameter } from "../../query/parameters.ts";
 const COUNTS = ["total", "visitors", "perVisitor"] as const;
 const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
 
-/** The measures of events. */
-interface CountMeasure {
-  readonly kind: typeof COUNTS[number];
-  readonly key: null;
-}
-
 /** A figure of the numbers in one property of the events. */
 export interface FigureMeasure {
   readonly kind: typeof FIGURES[number];
   readonly key: string;
 }
 
-export type Measure = CountMeasure | FigureMeasure;
+export type Measure = { readonly kind: typeof COUNTS[number]; readonly key: null } | FigureMeasure;
 
 /** The possible values of `measure`, for descriptions. */
 export const MEASURES = `${COUNTS.join(", ")}, or ${

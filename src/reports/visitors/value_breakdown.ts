@@ -11,22 +11,8 @@ import { NO_ID } from "../../scans/value_ids.ts";
 import type { Breakdown } from "./property_figures.ts";
 import { VALUE_COUNTS } from "../../scans/value_visitor.ts";
 
-/** The most frequent values of a field, and the line of each id. */
-interface ValueBreakdown {
-  /** Most events first, ties by value, the missing one (null) last. */
-  readonly top: readonly (string | null)[];
-  /** Line 0 sums up all other values; the others are in the order of `top`. */
-  readonly breakdown: Breakdown;
-}
-
 /** The values that may have lines; null: all may. */
 type Only = ReadonlySet<string | null> | null;
-
-/** A value that gains ids, and their events, while it is counted. */
-interface SharedValue extends CountedText {
-  count: number;
-  readonly ids: number[];
-}
 
 /** Counts the events of values that may have several ids each. */
 async function sharedValues(
@@ -34,7 +20,7 @@ async function sharedValues(
   counts: Float64Array,
   only: Only,
 ): Promise<Iterable<CountedText>> {
-  const values = new Map<string | null, SharedValue>();
+  const values = new Map<string | null, { text: string | null; ids: number[]; count: number }>();
   // A rare id may stand for a frequent value, so all ids are looked up.
   for await (const some of frequentIds({ counts, idAt: (place) => place + idsFrom })) {
     const texts = await textsOf([...some.keys()]);
@@ -85,7 +71,7 @@ export async function topValues(
   return ranking.ranked;
 }
 
-/** Returns the line of each id: that of its value; 0 for all other values. */
+/** Returns the line of each id: that of its value, in the order of `top`; 0 for all other values. */
 function breakdownOf(
   { from, idsFrom, idMax, users }: ValueIds,
   top: readonly CountedText[],
@@ -113,7 +99,7 @@ export async function readBreakdown(
   span: Span,
   selected: SelectedTimelines,
   matches: MatchPasses,
-): Promise<ValueBreakdown> {
+) {
   const values = await fieldValueIds({ sql, scope }, by, span, selected, matches);
   const counts = await selected.scan(VALUE_COUNTS, () => {
     const { from, idsFrom, idMax, users } = values;

@@ -148,7 +148,11 @@ async function page(
   return { rows, nextCursor };
 }
 
-async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<Answer> {
+/** `asked`: the number of another read whose people are listed; null: all people. */
+async function answer(
+  read: Read,
+  { cursor, asked }: { cursor: RowCursor | null; asked: ReturnType<typeof readNumber> },
+): Promise<Answer> {
   const { range, limit } = read;
   if (asked === null) {
     const span = spanOf(range);
@@ -173,12 +177,6 @@ function readCursor(query: URLSearchParams): RowCursor | null {
     return cursor;
   }
   throw invalidCursor();
-}
-
-interface PeopleParameters {
-  readonly cursor: RowCursor | null;
-  /** The number of another read whose people are listed; null: all people. */
-  readonly asked: ReturnType<typeof readNumber>;
 }
 
 const OF = OF_USAGE +

@@ -11,22 +11,11 @@ import { countWatched, watchedOf } from "./watched_counts.ts";
 /** The value of a person's conversions, by currency. */
 export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
 
-/** Counts of a person's selected events and visits in a span. */
-interface PersonSums {
-  readonly lastMs: number | null;
-  readonly visits: number;
-  readonly pageviews: number;
-  readonly events: number;
-  readonly value: z.output<typeof PersonValue>;
-}
-
 /** Returns the SQL condition for sessions, alias s, with an event that passes `bots`. */
 export function ofBots(bots: BotChoice): string {
   if (bots === "include") return "true";
   return bots === "exclude" ? "s.humans > 0" : "s.events > s.humans";
 }
-
-type FoundSession = Row & Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">;
 
 /** Counts the visits of each actor that start in the span; without filters, from the table of sessions. */
 async function visitsOf(
@@ -52,14 +41,17 @@ async function visitsOf(
     );
     return new Map(counts.map((one) => [one.actor_id, one.visits]));
   }
-  const sessions = await sql.query<FoundSession>(own, params.values);
+  const sessions = await sql.query<Row & Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">>(
+    own,
+    params.values,
+  );
   const figures = await countWatched(source, sessions.map(watchedOf), [], true);
   const selected = sessions.filter((_, i) => figures[i]!.events > 0);
   const byActor = Map.groupBy(selected, ({ actor_id }) => actor_id);
   return new Map([...byActor].map(([actor, some]) => [actor, some.length]));
 }
 
-function valueOf(goals: readonly VisitConversion[]): PersonSums["value"] {
+function valueOf(goals: readonly VisitConversion[]): z.output<typeof PersonValue> {
   const sums = new Map<string, DecimalSum>();
   for (const { value: { amount, currency } } of goals) {
     const decimal = amount === null ? null : decimalOf(String(amount));
@@ -70,13 +62,13 @@ function valueOf(goals: readonly VisitConversion[]): PersonSums["value"] {
     .sort((a, b) => a.currency < b.currency ? -1 : 1);
 }
 
-/** Counts what each of the actors did in a span, in the order of the actors. */
+/** Counts the selected events and visits of each of the actors in a span, in the order of the actors. */
 export async function sumPeople(
   source: ScanSource,
   actors: readonly number[],
   span: Span,
   goals: readonly Goal[],
-): Promise<PersonSums[]> {
+) {
   const watched = actors.map((actor) => ({ actor, ...span }));
   const valued = goals.filter(({ value }) => value !== null);
   const figures = await countWatched(source, watched, valued, false);

@@ -7,21 +7,11 @@ import { worthOf, worthProperty } from "../saved/goal_worth.ts";
 import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 import { type Watched, WATCHED_COUNTS, type WatchedCounts } from "./watched_visitor.ts";
 
-/** The figures of the selected events of one actor in one span. */
-interface WatchedFigures {
-  readonly events: number;
-  readonly pageviews: number;
-  /** The time of the last event; null: there is none. */
-  readonly lastMs: number | null;
-  /** The goals that the events reached, by slug. */
-  readonly goals: readonly VisitConversion[];
-}
-
-/** Returns the figures of each watched span. */
+/** Returns the figures of each watched span, and the goals that its events reached; `lastMs` null: it has none. */
 function figuresOf(
   { events, pageviews, lastMs, totals, amounts }: WatchedCounts,
   goals: readonly Goal[],
-): WatchedFigures[] {
+) {
   const sums = new PlaceAmounts();
   sums.addAll(amounts);
   const conversionsAt = (place: number, { slug, title, value }: Goal): VisitConversion[] => {
@@ -48,7 +38,7 @@ export async function countWatched(
   watched: readonly Watched[],
   goals: readonly Goal[],
   ofSessions: boolean,
-): Promise<WatchedFigures[]> {
+): Promise<ReturnType<typeof figuresOf>> {
   if (watched.length === 0) return [];
   const span = {
     fromMs: watched.reduce((min, { fromMs }) => Math.min(min, fromMs), Infinity),
@@ -82,5 +72,5 @@ export async function conversionsOf(
   if (goals.length === 0) return visits.map(() => []);
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
   const figures = await countWatched(source, visits.map(watchedOf), goals, true);
-  return figures.map(({ goals }) => [...goals]);
+  return figures.map(({ goals }) => goals);
 }

@@ -19,13 +19,6 @@ export interface MeasuredVitals {
   readonly counted: Readonly<Record<VitalName, CountedNumbers>>;
 }
 
-interface FoundVitals {
-  readonly total: MeasuredVitals;
-  /** The values with the most page views first, `$other` last. */
-  readonly rows: readonly (MeasuredVitals & { readonly value: string | null })[];
-  readonly buckets: readonly MeasuredVitals[];
-}
-
 const MATCH: EventMatch = { name: VITALS_EVENT, filters: [] };
 // Any percentile would do here: counting for one keeps all numbers, so others can be computed later.
 const FIGURES = VITAL_NAMES.map((key) => ({ match: 0, measure: { kind: "p50", key } as const }));
@@ -56,12 +49,15 @@ async function sumOf(rows: readonly MeasuredVitals[]): Promise<MeasuredVitals> {
   };
 }
 
-/** Reads the measurements of a range: for each value of a field, and in each bucket. */
+/**
+ * Reads the measurements of a range: for each value of a field, those with the most page views first, `$other`
+ * last, and in each bucket.
+ */
 export async function scanVitals(
   read: ScanSource,
   buckets: readonly Span[],
   by: Field,
-): Promise<FoundVitals> {
+) {
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const { selected, matches } = await selectMatches(read, span, [MATCH], {
     // Events of other names seldom have these properties.
