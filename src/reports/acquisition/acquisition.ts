@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
+import { ACQUISITION_DIMENSIONS } from "../../attribution/dimensions.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
 import { cutPage, encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
@@ -72,13 +72,9 @@ export const ACQUISITION: Report = {
 };
 
 /** The report's own parameters; `slug` names the goal. */
-export interface AcquisitionParameters {
-  readonly by: AcquisitionDimension;
-  readonly slug: string | null;
-  readonly cursor: RowCursor | null;
-}
+type AcquisitionParameters = ReturnType<typeof readAcquisitionParameters>;
 
-export function readAcquisitionParameters(query: URLSearchParams): AcquisitionParameters {
+export function readAcquisitionParameters(query: URLSearchParams) {
   return readAll({
     by: () => oneOf(query, "by", ACQUISITION_DIMENSIONS, "channel"),
     slug: () => readGoalSlug(query),

@@ -9,22 +9,16 @@ import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts"
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
 import { loadAskedGoal } from "../saved/goal_definitions.ts";
 import { idOfSession, type NumberedValues } from "../visitors/session_values.ts";
-import {
-  ACQUISITION,
-  type AcquisitionParameters,
-  readAcquisitionParameters,
-} from "./acquisition.ts";
+import { ACQUISITION, readAcquisitionParameters } from "./acquisition.ts";
 import { scanSessions } from "./acquisition_scan.ts";
 
 const COUNTS = ["visitors", "newVisitors", "sessions", "conversions"] as const;
 
+/** The number that `of` names: a count in the row of a value. */
 const AcquisitionNumber = z.strictObject({
   value: PlaceText.nullable(),
   count: z.enum(COUNTS, `Use one of ${COUNTS.join(", ")}.`),
 });
-
-/** The number that `of` names: a count in the row of a value. */
-type AcquisitionNumber = z.output<typeof AcquisitionNumber>;
 
 /** Marks the places whose value is `wanted` with 1. */
 async function placesOf(
@@ -50,8 +44,8 @@ async function placesOf(
 
 async function find(
   read: Read,
-  { by, slug }: AcquisitionParameters,
-  { value, count }: AcquisitionNumber,
+  { by, slug }: ReturnType<typeof readAcquisitionParameters>,
+  { value, count }: z.output<typeof AcquisitionNumber>,
 ): Promise<Behind> {
   const { sql, scope } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);

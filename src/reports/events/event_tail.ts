@@ -61,11 +61,6 @@ export async function refuseExpired(
   if (expired !== undefined) throw cursorExpired();
 }
 
-/** Returns the earliest time at which a row that the cursor's snapshot does not show can have been received. */
-function unseenSince({ at }: TailCursor): string {
-  return new Date(Math.max(Date.parse(at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN)).toISOString();
-}
-
 /** Compares events: the latest received first, ties by id. */
 function byReceipt(a: EventRow, b: EventRow): number {
   if (a.received_at !== b.received_at) return a.received_at < b.received_at ? 1 : -1;
@@ -118,13 +113,15 @@ export async function tailEvents(
   const { sql, scope } = source;
   const { after, until, range } = selection;
   const span = range === null ? EVERY_MS : spanOf(range);
+  // The earliest time at which a row that the cursor's snapshot does not show can have been received.
+  const unseenMs = Math.max(Date.parse(after.at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN);
   const found: TailEvent[] = [];
   let upTo = page?.journalId ?? Number.MAX_SAFE_INTEGER;
   for (;;) {
     const stored = await sql.binary(BLOCKS, [
       scope.projectId,
       upTo,
-      unseenSince(after),
+      new Date(unseenMs).toISOString(),
       until,
       after.snapshot,
       span.fromMs,

@@ -42,10 +42,7 @@ const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];
 
 /** One page by its path, or all that match a pattern with `*`; never both. */
-interface Pages {
-  readonly path: string | null;
-  readonly pattern: string | null;
-}
+type Pages = ReturnType<typeof readPages>;
 
 /** How many elements are listed: none by default, since each click's selector must be looked up. */
 const ELEMENTS = { min: 0, max: HEATMAP_ELEMENTS_MAX, otherwise: 0 };
@@ -67,7 +64,7 @@ function text(query: URLSearchParams, name: "path" | "pattern", lengthMax: numbe
   return storableText(query, name, lengthMax, `Use at most ${lengthMax} characters, and no NUL.`);
 }
 
-function readPages(query: URLSearchParams): Pages {
+function readPages(query: URLSearchParams) {
   const { path, pattern } = readAll({
     path: () => text(query, "path", LOCATION_LENGTH_MAX),
     pattern: () => text(query, "pattern", HEATMAP_PATTERN_LENGTH_MAX),
@@ -134,15 +131,10 @@ async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   return scroll.reverse();
 }
 
-export interface HeatmapParameters {
-  readonly pages: Pages;
-  readonly device: CaptureDevice;
-  readonly kind: Kind;
-  /** How many elements are listed. */
-  readonly elements: number;
-}
+export type HeatmapParameters = ReturnType<typeof readHeatmapParameters>;
 
-export function readHeatmapParameters(query: URLSearchParams): HeatmapParameters {
+/** Reads the report's own parameters; `elements`: how many are listed. */
+export function readHeatmapParameters(query: URLSearchParams) {
   return readAll({
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),

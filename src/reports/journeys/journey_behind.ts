@@ -8,7 +8,7 @@ import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts"
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
 import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
-import { type JourneyParameters, JOURNEYS, readJourneyParameters } from "./journeys.ts";
+import { JOURNEYS, readJourneyParameters } from "./journeys.ts";
 
 const Node = z.strictObject({
   step: z.int().min(1).max(JOURNEY_STEPS_MAX),
@@ -27,7 +27,7 @@ type Node = z.output<typeof Node>;
 async function wantedSteps(
   read: Read,
   found: SelectedWays,
-  { top }: JourneyParameters,
+  top: number,
   way: readonly Node[],
 ): Promise<WantedStep[] | null> {
   const { sql, scope } = read;
@@ -66,7 +66,7 @@ export const JOURNEY_BEHIND_NODES: NumberedRead = {
     return {
       find: async (read) => {
         const found = await selectWays(read, parameters);
-        const wanted = await wantedSteps(read, found, parameters, way);
+        const wanted = await wantedSteps(read, found, parameters.top, way);
         if (wanted === null) return { actors: new Int32Array(0), ms: new Float64Array(0) };
         const { selected, ways } = found;
         return await selected.scan(JOURNEY_BEHIND, () => ({ ways, wanted }));

@@ -3,7 +3,7 @@ import { MatchOrPage, readEventMatch } from "../../query/filters.ts";
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Report } from "../answer/report.ts";
-import { JOURNEY_REPLY, type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
+import { JOURNEY_REPLY, scanJourneys } from "./journey_scan.ts";
 
 /** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
 export const JOURNEYS: Report = {
@@ -44,12 +44,8 @@ const STEPS = { min: JOURNEY_STEPS_MIN, max: JOURNEY_STEPS_MAX, otherwise: 5 };
 const TOP = { min: 1, max: JOURNEY_TOP_MAX, otherwise: 8 };
 const WINDOW_DEFAULT = "1d";
 
-/** The parameters of this report alone; `window` as it was given. */
-export interface JourneyParameters extends JourneyQuestion {
-  readonly window: string;
-}
-
-export function readJourneyParameters(query: URLSearchParams): JourneyParameters {
+/** Reads the parameters of this report alone; `window` as it was given. */
+export function readJourneyParameters(query: URLSearchParams) {
   const parameters = readAll({
     start: () => readEventMatch(query, "start", MatchOrPage),
     end: () => readEventMatch(query, "end", MatchOrPage),

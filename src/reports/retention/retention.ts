@@ -79,12 +79,9 @@ const CRITERIA = ["on", "on_or_after"] as const;
 const PERIODS = { min: 1, max: RETENTION_PERIODS_MAX, otherwise: RETENTION_PERIODS_DEFAULT };
 
 /** The parameters of this report alone. */
-export type RetentionParameters = Pick<
-  CohortQuestion,
-  "start" | "back" | "cohort" | "criterion" | "cellCount"
->;
+type RetentionParameters = ReturnType<typeof readRetentionParameters>;
 
-export function readRetentionParameters(query: URLSearchParams): RetentionParameters {
+export function readRetentionParameters(query: URLSearchParams) {
   return readAll({
     start: () => readEventMatch(query, "start") ?? ANY_EVENT,
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
