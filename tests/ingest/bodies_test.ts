@@ -14,6 +14,8 @@ async function compressed(bytes: Bytes, format: CompressionFormat): Promise<Byte
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+const joined = (...parts: readonly Uint8Array[]) =>
+  new Uint8Array(parts.flatMap((part) => [...part]));
 const batch = () => utf8(JSON.stringify({ events: [newEvent()] }));
 const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
   server.postRaw(project, body, { headers });
@@ -38,13 +40,29 @@ Deno.test("body: what does not inflate is invalid_encoding", async () => {
   const whole = await compressed(batch(), "gzip");
   const damaged = whole.slice();
   damaged[damaged.length - 6]! ^= 0xff;
-  // The docs say so: one member alone is read.
-  const twice = new Uint8Array([...whole, ...whole]);
-  const bad = [batch(), whole.slice(0, -9), damaged, new Uint8Array(), whole.slice(1), twice];
-  for (const bytes of bad) {
+  const bad = [batch(), whole.slice(0, -9), damaged, new Uint8Array(), whole.slice(1)];
+  const rests = [whole.slice(0, -1), whole.slice(0, 5), damaged, batch(), new Uint8Array(1)];
+  for (const bytes of [...bad, ...rests.map((rest) => joined(whole, rest))]) {
     assertProblem(await post(bytes, { "Content-Encoding": "gzip" }), 400, "invalid_encoding");
   }
-  assertProblem(await post(batch(), { "Content-Encoding": "deflate" }), 400, "invalid_encoding");
+  const headers = { "Content-Encoding": "deflate" };
+  assertProblem(await post(batch(), headers), 400, "invalid_encoding");
+  for (const format of ["deflate", "deflate-raw"] as const) {
+    const some = await compressed(batch(), format);
+    for (const bytes of [joined(some, some), some.slice(0, -1)]) {
+      assertProblem(await post(bytes, headers), 400, "invalid_encoding");
+    }
+  }
+});
+
+Deno.test("body: all members of a gzip body count, wherever one ends", async () => {
+  const bytes = batch();
+  for (const cut of [0, 1, bytes.length >> 1, bytes.length]) {
+    const members = [bytes.slice(0, cut), new Uint8Array(), bytes.slice(cut)];
+    const zipped = await Promise.all(members.map((member) => compressed(member, "gzip")));
+    const { status, body } = await post(joined(...zipped), { "Content-Encoding": "gzip" });
+    assert.deepEqual([status, body.accepted], [200, 1], `cut at ${cut}`);
+  }
 });
 
 Deno.test("body: other encodings are 415 unsupported_encoding", async () => {
@@ -156,6 +174,10 @@ Deno.test("body: 10 MiB inflated are accepted, one byte more is not", async () =
     const over = await post(await compressed(padded(10 * MEBIBYTE + 1), format), headers);
     assertProblem(over, 413, "body_too_large");
   }
+  const [begin, rest] = [padded(10 * MEBIBYTE - 1), utf8("  ")];
+  const members = await Promise.all([begin, rest].map((bytes) => compressed(bytes, "gzip")));
+  const inMembers = await post(joined(...members), { "Content-Encoding": "gzip" });
+  assertProblem(inMembers, 413, "body_too_large");
 });
 
 Deno.test("body: a gzip bomb stops at the limit", async () => {
