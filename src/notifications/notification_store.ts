@@ -62,9 +62,24 @@ export interface Saving {
   readonly nowMs: number;
 }
 
-/** When a replaced digest is due: at once if it was due, or had failed; else by its new definition. */
-const STAYS_DUE = `CASE WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::text::timestamptz
-  THEN $7::text::timestamptz ELSE excluded.due_at END`;
+/** Replaces a digest's state. It is due at once if it was due, or had failed; else by its new definition. */
+const DIGEST_ANEW = `due_at = CASE
+    WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::text::timestamptz THEN $7::text::timestamptz
+    ELSE excluded.due_at
+  END, claimed_until = NULL, problem = NULL, updated_at = now()`;
+
+/** Replaces an alert's state, but for one that is saved as it is stored: it would report the same once more. */
+const ALERT_ANEW = Object.entries({
+  due_at: "excluded.due_at",
+  claimed_until: "NULL",
+  problem: "NULL",
+  firing_since: "NULL",
+  told: "'{}'",
+  updated_at: "now()",
+}).map(([column, anew]) =>
+  `${column} = CASE WHEN stored.title = excluded.title AND stored.definition = excluded.definition
+    THEN stored.${column} ELSE ${anew} END`
+).join(", ");
 
 /** Selects the row of project $1 and slug $2 as it was before the statement. */
 const beforeOf = ({ table }: NotificationKind) =>
@@ -83,7 +98,7 @@ interface Saved {
   readonly isChanged: boolean;
 }
 
-/** Stores or replaces a digest or an alert, in the caller's transaction. A replaced alert's state is reset. */
+/** Stores or replaces a digest or an alert, in the caller's transaction. The state of an alert that is defined otherwise is reset. */
 export async function saveNotification(
   tx: Sql,
   kind: NotificationKind,
@@ -93,16 +108,13 @@ export async function saveNotification(
   const isNew = await makeRoom(tx, kind, place);
   const due = iso(dueMs(timezone));
   const isAlert = kind.table === "alerts";
-  const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
   const [stored] = await tx.query<{ isChanged: boolean }>(
     `${beforeOf(kind)}
     INSERT INTO ${kind.table} AS stored (project_id, slug, title, definition, address, due_at)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::text, $6::text::timestamptz)
     ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
       definition = excluded.definition, address = excluded.address,
-      due_at = ${
-      isAlert ? "excluded.due_at" : STAYS_DUE
-    }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}
+      ${isAlert ? ALERT_ANEW : DIGEST_ANEW}
     ${isChangedIn("title", "definition")}`,
     [
       ...[place.projectId, place.slug, title, JSON.stringify(definition), address, due],
