@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import {
-  createRemoteJWKSet,
   errors,
   type JWTPayload,
   jwtVerify,
@@ -9,15 +8,10 @@ import {
   SignJWT,
 } from "jose";
 import type { Sql } from "../db/sql.ts";
-import {
-  JWT_SECRET_BYTES_MIN,
-  TOKEN_KEYS_CACHED_MS,
-  TOKEN_KEYS_FETCH_MS_MAX,
-  TOKEN_KEYS_PAUSE_MS,
-  TOKEN_LEEWAY_S,
-} from "../limits.ts";
-import { Problem, retryable } from "../problem.ts";
+import { JWT_SECRET_BYTES_MIN, TOKEN_LEEWAY_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from "./access.ts";
+import { remoteKeys } from "./remote_keys.ts";
 import { sharedSecret } from "./shared_secret.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
@@ -89,28 +83,6 @@ function publicKeyOf(text: string): { key: KeyObject; algorithm: string } {
   }
   if (key.asymmetricKeyType === "ed25519") return { key, algorithm: "EdDSA" };
   throw new Error("JWT_PUBLIC_KEY must be RSA (2048 bits or more), EC P-256 or Ed25519");
-}
-
-function remoteKeys(jwksUrl: string): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), {
-    timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
-    cacheMaxAge: TOKEN_KEYS_CACHED_MS,
-    cooldownDuration: TOKEN_KEYS_PAUSE_MS,
-  });
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (cause) {
-      const answered = cause instanceof errors.JWKSNoMatchingKey ||
-        cause instanceof errors.JWKSMultipleMatchingKeys;
-      if (answered) throw cause;
-      throw retryable(
-        "token_keys_unavailable",
-        "The keys at JWT_JWKS_URL cannot be fetched, so the token cannot be checked. Try again shortly.",
-        cause,
-      );
-    }
-  };
 }
 
 function verificationOf(config: JwtConfig, sql: Sql): Verification {

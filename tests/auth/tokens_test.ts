@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   base64url,
+  type errors,
   exportJWK,
   exportSPKI,
   generateKeyPair,
@@ -9,8 +10,10 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from "jose";
+import { remoteKeys } from "../../src/auth/remote_keys.ts";
 import { createTokens, type JwtConfig } from "../../src/auth/tokens.ts";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
+import { TOKEN_KEYS_PAUSE_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { fakeSql, withMembers } from "../support/fake_sql.ts";
@@ -246,11 +249,19 @@ Deno.test("verify: a key set verifies RS256, ES256 and EdDSA by kid, fetched onc
     const confused = await signed({}, BYTES, { alg: "HS256", kid: "oct" });
     await assert.rejects(tokens.verify(confused), refused("invalid_token"));
     const stranger = await generateKeyPair("RS256");
-    for (const kid of ["key0", "key1", "unknown"]) {
-      const forged = await signed({}, stranger.privateKey, { alg: "RS256", kid });
-      await assert.rejects(tokens.verify(forged), refused("invalid_token"));
+    const forged = await signed({}, stranger.privateKey, { alg: "RS256", kid: "key0" });
+    await assert.rejects(tokens.verify(forged), refused("invalid_token"));
+    assert.equal(server.fetches, 1, "forged signatures must not hammer the identity provider");
+    for (
+      const [kid, code] of [["key1", "invalid_token"], [
+        "unknown",
+        "token_keys_unavailable",
+      ]] as const
+    ) {
+      const unknown = await signed({}, stranger.privateKey, { alg: "RS256", kid });
+      await assert.rejects(tokens.verify(unknown), refused(code));
     }
-    assert.equal(server.fetches, 1, "unknown key ids must not hammer the identity provider");
+    assert.equal(server.fetches, 2, "unknown key ids must not hammer the identity provider");
   } finally {
     await server.close();
   }
@@ -281,6 +292,55 @@ Deno.test("verify: a key set that cannot be fetched is 503 with Retry-After, the
   }
   const gone = tokensOf({ jwksUrl: server.url });
   await assert.rejects(gone.verify(token), refused("token_keys_unavailable"));
+});
+
+Deno.test("remoteKeys: a new key is fetched at once; unknown ones cause one fetch in a while", async () => {
+  const { publicKey } = await generateKeyPair("ES256");
+  const jwk = await exportJWK(publicKey);
+  const named = (kid: string) => ({ ...jwk, kid });
+  const server = serveKeys([named("old")]);
+  let nowMs = 0;
+  const keys = remoteKeys(server.url, () => nowMs);
+  const find = async (kid: string) => {
+    try {
+      await keys({ alg: "ES256", kid }, { payload: "", signature: "" });
+      return "found";
+    } catch (error) {
+      if (!(error instanceof Problem)) return (error as errors.JOSEError).code;
+      return `${error.code} ${error.options.headers?.["Retry-After"]}`;
+    }
+  };
+  const missing = "ERR_JWKS_NO_MATCHING_KEY";
+  const foundOut = async (...wanted: [kid: string, found: string][]) =>
+    assert.deepEqual(
+      await Promise.all(wanted.map(async ([kid]) => [kid, await find(kid)])),
+      wanted,
+    );
+  try {
+    await foundOut(["none", missing]);
+    assert.equal(server.fetches, 1, "the first fetch began after the question");
+    nowMs += 1;
+    await foundOut(["old", "found"]);
+    server.keys = [named("new")];
+    await foundOut(["new", "found"], ["new", "found"], ["none", missing]);
+    assert.equal(server.fetches, 2, "those that ask together share a fetch");
+
+    nowMs += TOKEN_KEYS_PAUSE_MS - 1_500;
+    server.keys = [named("next")];
+    await foundOut(["new", "found"], ["next", "token_keys_unavailable 2"]);
+    assert.equal(server.fetches, 2);
+    nowMs += 1_500;
+    server.status = 500;
+    await foundOut(["next", "token_keys_unavailable 2"]);
+    await foundOut(["next", "token_keys_unavailable 5"], ["new", "found"]);
+    assert.equal(server.fetches, 3, "one that fails counts, too");
+    nowMs += TOKEN_KEYS_PAUSE_MS;
+    server.status = 200;
+    await foundOut(["next", "found"], ["none", missing]);
+    assert.equal(server.fetches, 4);
+  } finally {
+    await server.close();
+  }
 });
 
 onBothEngines(
