@@ -7,6 +7,7 @@ import {
   REPLY_SEND_MS_MAX,
 } from "../limits.ts";
 import { isLong } from "./long_reply.ts";
+import { ownBytes } from "./reply_body.ts";
 import { type ServeConnection, type Served } from "./serve_connection.ts";
 
 export type Answer = (request: Request, peer: string) => Promise<Response>;
@@ -69,6 +70,8 @@ interface Connection {
 interface SentReply {
   readonly connection: Connection;
   readonly sinceMs: number;
+  /** What the server holds for it alone. */
+  readonly bytes: number;
 }
 
 export interface ConnectionsOptions {
@@ -82,6 +85,8 @@ export interface ConnectionsOptions {
    * some two hundred; beyond the most, the connection of the oldest is closed.
    */
   readonly untakenMax: number;
+  /** The most bytes of large ones among them; beyond it, the connection of the oldest large one is closed. */
+  readonly untakenBytesMax: number;
 }
 
 /** The open connections by phase, each phase in the order in which its connections entered it. */
@@ -97,6 +102,7 @@ export class Connections {
   };
   /** The replies that are being sent, the oldest first: other requests of a connection do not prolong their time. */
   readonly #replies = new Set<SentReply>();
+  #untakenBytes = 0;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -169,7 +175,7 @@ export class Connections {
     enter();
     let reply: SentReply | null = null;
     const sent = () => {
-      if (reply !== null) this.#replies.delete(reply);
+      if (reply !== null) this.#forget(reply);
       if (at !== null) requests[at]--;
       at = null;
       enter();
@@ -183,9 +189,8 @@ export class Connections {
       at = isLong(response) ? "streaming" : "sending";
       requests[at]++;
       enter();
-      reply = { connection, sinceMs: performance.now() };
-      if (at === "sending") this.#replies.add(reply);
-      if (this.#replies.size > this.#options.untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
+      reply = { connection, sinceMs: performance.now(), bytes: ownBytes(response) };
+      if (at === "sending") this.#untaken(reply);
     }
     return response;
   }
@@ -197,6 +202,21 @@ export class Connections {
     this.#phases[phase].add(connection);
   }
 
+  /** Notes a reply that is being sent, and makes room for it among those that are not taken. */
+  #untaken(reply: SentReply): void {
+    const { untakenMax, untakenBytesMax } = this.#options;
+    this.#replies.add(reply);
+    this.#untakenBytes += reply.bytes;
+    if (this.#replies.size > untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
+    while (this.#untakenBytes > untakenBytesMax && this.#cutUntaken(CONNECTION_PROTECTED_MS, 1)) {
+      /* the next one */
+    }
+  }
+
+  #forget(reply: SentReply): void {
+    if (this.#replies.delete(reply)) this.#untakenBytes -= reply.bytes;
+  }
+
   #cutOldest(phase: Phase, msMin: number): boolean {
     if (phase === "sending") return this.#cutUntaken(msMin);
     const [oldest] = this.#phases[phase];
@@ -205,12 +225,13 @@ export class Connections {
     return true;
   }
 
-  /** Closes the connection of the reply that has been sent for longest. */
-  #cutUntaken(msMin: number): boolean {
-    const [oldest] = this.#replies;
+  /** Closes the connection of the reply, of so many bytes, that has been sent for longest. */
+  #cutUntaken(msMin: number, bytesMin = 0): boolean {
+    const oldest = this.#replies.values().find(({ bytes }) => bytes >= bytesMin);
     if (oldest === undefined || performance.now() - oldest.sinceMs < msMin) return false;
-    this.#replies.delete(oldest);
-    this.#cut(oldest.connection);
+    const { connection } = oldest;
+    for (const reply of this.#replies) if (reply.connection === connection) this.#forget(reply);
+    this.#cut(connection);
     return true;
   }
 

@@ -5,6 +5,7 @@ import {
   DESCRIPTORS_RESERVED,
   SHUTDOWN_CONNECTIONS_MS_MAX,
 } from "../limits.ts";
+import { UNTAKEN_BYTES_MAX } from "./connection_limits.ts";
 import { type Answer, Connections, PHASE_LIMITS, type PhaseLimits } from "./connections.ts";
 import type { Log } from "./log.ts";
 import { type ServeConnection, serveConnection } from "./serve_connection.ts";
@@ -17,6 +18,7 @@ export interface ListenerOptions {
   readonly log: Pick<Log, "warn">;
   /** Absent: as many connections as the process has descriptors for, up to CONNECTIONS_MAX. */
   readonly connectionsMax?: number;
+  readonly untakenBytesMax?: number;
   readonly limits?: PhaseLimits;
   readonly sweepMs?: number;
   /** Null: behave as in a version of Deno that cannot serve a single connection. */
@@ -83,7 +85,11 @@ class BoundedListener implements Listener {
     this.#connectionsMax = options.connectionsMax ?? null;
     // No more than HTTP/1.1 can have: one on each connection.
     const untakenMax = options.connectionsMax ?? CONNECTIONS_MAX;
-    this.#connections = new Connections({ serve, answer, onError, limits, untakenMax });
+    const { untakenBytesMax = UNTAKEN_BYTES_MAX } = options;
+    this.#connections = new Connections({
+      ...{ serve, answer, onError, limits },
+      ...{ untakenMax, untakenBytesMax },
+    });
     this.#log = options.log;
     this.#sweeping = setInterval(
       () => this.#connections.sweep(),

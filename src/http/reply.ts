@@ -1,6 +1,8 @@
 import { type Problem, PROBLEMS } from "../problem.ts";
+import { COPIED_BYTES_MAX, replyOf } from "./reply_body.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
+const UTF8 = new TextEncoder();
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 /** Makes a JSON reply; `headers` are added unchanged. */
@@ -18,7 +20,9 @@ export function jsonText(
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const response = new Response(text, { status });
+  const response = text.length <= COPIED_BYTES_MAX
+    ? new Response(text, { status })
+    : replyOf(UTF8.encode(text), { status });
   // Set one by one, because a list of headers costs the constructor 4 µs.
   response.headers.set("Content-Type", JSON_TYPE);
   response.headers.set("Cache-Control", "no-store");

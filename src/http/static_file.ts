@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { Problem } from "../problem.ts";
 import { hasCopy } from "./known_copy.ts";
+import { bodyOf } from "./reply_body.ts";
 
 /** A text file that is served plain or gzipped. */
 export interface StaticFile {
@@ -13,9 +14,6 @@ export interface StaticFile {
 }
 
 const DIGEST_BYTES = 16;
-
-/** Larger bodies are shared by their replies: the stream that this takes holds 33 KB of its own. */
-export const COPIED_BYTES_MAX = 32 * 1024;
 
 /** Makes our files smallest: 9 makes each up to 0.5 % larger. CompressionStream has no levels. */
 const GZIP_LEVEL = 8;
@@ -36,20 +34,6 @@ export async function readStaticFile(url: URL, missing: string): Promise<StaticF
   } catch (cause) {
     throw new Problem("not_found", missing, { cause });
   }
-}
-
-/**
- * Returns a body that hands over the bytes themselves if there are many. Every other body is copied for its
- * reply, and HTTP/2 lets a client leave two hundred of them untaken: 140 MB a connection, of the OpenAPI document.
- */
-function bodyOf(bytes: Uint8Array<ArrayBuffer>): BodyInit {
-  if (bytes.length <= COPIED_BYTES_MAX) return bytes;
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
 }
 
 /** Replies with a file: 304 if the caller has it already, gzipped if the caller accepts gzip. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { PHASE_LIMITS, type PhaseLimits } from "../../src/http/connections.ts";
 import { asLong } from "../../src/http/long_reply.ts";
 import { listen, type Listener, type ListenerOptions } from "../../src/http/listener.ts";
+import { jsonText } from "../../src/http/reply.ts";
 import {
   CONNECTION_HEAD_MS_MAX,
   CONNECTION_IDLE_MS_MAX,
@@ -197,6 +198,30 @@ listenerTest("of HTTP/2, as many replies may be untaken as there may be connecti
   await within(SOON_MS, oldest.ended, "Closing");
   assert.deepEqual(await Promise.all([next.get("/"), next.get("/")]), [200, 200]);
   assert.equal(world.listener.connections, 1);
+});
+
+listenerTest("of HTTP/2, large JSON that nobody takes is bounded by its bytes", async () => {
+  const text = "x".repeat(100_000);
+  await using world = new World({
+    untakenBytesMax: 450_000,
+    answer: ({ url }) =>
+      Promise.resolve(jsonText(new URL(url).pathname === "/small" ? "{}" : text)),
+  });
+  using small = new Http2Connection(world.listener.addr.port);
+  await Promise.all([small.get("/small"), small.get("/small")]);
+  using oldest = new Http2Connection(world.listener.addr.port);
+  await Promise.all([oldest.get("/"), oldest.get("/"), oldest.get("/")]);
+  using next = new Http2Connection(world.listener.addr.port);
+  await next.get("/");
+  await pause(2 * CONNECTION_PROTECTED_MS);
+  assert.equal(world.listener.connections, 3);
+  await next.get("/");
+  await within(SOON_MS, oldest.ended, "Closing");
+  await Promise.all([next.get("/"), next.get("/")]);
+  assert.equal(world.listener.connections, 2);
+  const reply = await fetch(`http://127.0.0.1:${world.listener.addr.port}/`);
+  assert.equal(reply.headers.get("content-length"), String(text.length));
+  assert.equal(await reply.text(), text);
 });
 
 listenerTest("of HTTP/2, a stream stays open beside requests that were answered", async () => {

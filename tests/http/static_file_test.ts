@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { COPIED_BYTES_MAX, staticFile, staticReply } from "../../src/http/static_file.ts";
+import { COPIED_BYTES_MAX } from "../../src/http/reply_body.ts";
+import { staticFile, staticReply } from "../../src/http/static_file.ts";
 
 const TEXT = "Füße ".repeat(1_000);
 const file = await staticFile(TEXT);

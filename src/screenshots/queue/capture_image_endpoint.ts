@@ -1,6 +1,7 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { hasCopy } from "../../http/known_copy.ts";
+import { replyOf } from "../../http/reply_body.ts";
 import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
 import { findImage } from "./capture_store.ts";
@@ -41,6 +42,8 @@ export async function getCaptureImage(
     "Content-Security-Policy": "default-src 'none'",
   };
   if (hasCopy(request, etag)) return new Response(null, { status: 304, headers });
-  const length = { ...headers, "Content-Length": String(image.bytes.length) };
-  return new Response(request.method === "HEAD" ? null : image.bytes, { headers: length });
+  if (request.method !== "HEAD") return replyOf(image.bytes, { headers });
+  return new Response(null, {
+    headers: { ...headers, "Content-Length": String(image.bytes.length) },
+  });
 }
