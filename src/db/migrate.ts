@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { pause } from "../pause.ts";
+import { isRefused } from "./refusal.ts";
 import type { Database, Sql } from "./sql.ts";
 
 /** One step of the schema. Once released, its text never changes. */
@@ -19,6 +21,30 @@ export class SchemaMismatch extends Error {
   override readonly name = "SchemaMismatch";
 }
 
+/** A table that a migration changes is not free. */
+export interface LockWait {
+  /** The migration's name. */
+  readonly migration: string;
+  /** The oldest other transaction of the database, probably the one that holds the table; null: unknown. */
+  readonly oldest: {
+    readonly pid: number;
+    readonly application: string;
+    readonly seconds: number;
+  } | null;
+  readonly nextTryMs: number;
+}
+
+/** How migrations wait for tables, which everybody else's statements on them then wait for, too. */
+export interface LockPatience {
+  /** How long a statement waits; then the migration is undone. */
+  readonly lockMs: number;
+  /** How long others go on before the next try. */
+  readonly pauseMs: number;
+  readonly onWait: (wait: LockWait) => void;
+}
+
+export const LOCK_PATIENCE: LockPatience = { lockMs: 2_000, pauseMs: 8_000, onWait: () => {} };
+
 interface Applied extends Record<string, unknown> {
   readonly version: number;
   readonly name: string;
@@ -29,10 +55,13 @@ interface Applied extends Record<string, unknown> {
 const SERVER_VERSION_MIN = 150_000;
 /** An arbitrary constant, the same in every program that migrates. */
 const MIGRATION_LOCK = 4_607_182_418;
+/** lock_not_available. */
+const LOCK_REFUSED = "55P03";
 
 /**
  * Brings the database to the newest of `migrations`, each in a transaction with its own record in
- * `schema_migrations`. Programs that start at the same time take turns. An up-to-date database is only read.
+ * `schema_migrations`. Programs that start at the same time take turns. An up-to-date database is only read. A
+ * migration whose table is held, as by a dump, is tried again for as long as that takes.
  *
  * @returns The names of the migrations that this call applied.
  * @throws SchemaTooNew, SchemaMismatch (PostgreSQL older than 15; a new database that is not UTF8; an applied
@@ -41,6 +70,7 @@ const MIGRATION_LOCK = 4_607_182_418;
 export async function migrate(
   sql: Database,
   migrations: readonly Migration[],
+  patience: LockPatience = LOCK_PATIENCE,
 ): Promise<{ applied: string[] }> {
   const known = migrations.toSorted((a, b) => a.version - b.version);
   const first = await pending(sql, known);
@@ -49,17 +79,30 @@ export async function migrate(
   if (first === known[0]) await assertEncoding(sql);
   const applied: string[] = [];
   for (;;) {
-    const name = await sql.transaction((transaction) => applyNext(transaction, known));
+    const name = await sql.transaction((tx) => applyNext(tx, known, patience.lockMs)).catch(
+      async (error) => {
+        if (!isRefused(error, LOCK_REFUSED)) throw error;
+        const migration = (await pending(sql, known))?.name ?? "";
+        const nextTryMs = patience.pauseMs;
+        patience.onWait({ migration, oldest: await oldestTransaction(sql), nextTryMs });
+        await pause(nextTryMs);
+      },
+    );
     if (name === null) return { applied };
-    applied.push(name);
+    if (name !== undefined) applied.push(name);
   }
 }
 
 /** Applies the first missing migration, under a lock until the transaction ends. */
-async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string | null> {
+async function applyNext(
+  sql: Sql,
+  known: readonly Migration[],
+  lockMs: number,
+): Promise<string | null> {
   // Rebuilding a large table, or waiting for another program that does so, may take long.
   await sql.script(
-    `SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+    `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+    SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
   );
   await sql.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
     version int PRIMARY KEY,
@@ -69,12 +112,24 @@ async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string 
   )`);
   const next = await pending(sql, known);
   if (next === undefined) return null;
-  await sql.script(next.sql);
+  await sql.script(`SET LOCAL lock_timeout = ${lockMs};\n${next.sql}`);
   await sql.query(
     "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1::int, $2::text, $3::text)",
     [next.version, next.name, checksum(next)],
   );
   return next.name;
+}
+
+/** The oldest other transaction in the database, of those that the role may see. */
+async function oldestTransaction(sql: Sql): Promise<LockWait["oldest"]> {
+  const [oldest] = await sql.query<{ pid: number; application: string; seconds: number }>(
+    `SELECT pid, application_name AS application,
+      extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+    ORDER BY xact_start LIMIT 1`,
+  );
+  return oldest ?? null;
 }
 
 /** Returns the first migration that is not applied yet. */

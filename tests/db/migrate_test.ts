@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
-import { migrate, type Migration, SchemaMismatch, SchemaTooNew } from "../../src/db/migrate.ts";
+import {
+  type LockPatience,
+  type LockWait,
+  migrate,
+  type Migration,
+  SchemaMismatch,
+  SchemaTooNew,
+} from "../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { StatementRefused } from "../../src/db/sql.ts";
 import { openPostgres } from "../../src/db/postgres.ts";
 import { onBareEngines, onPostgres } from "../support/databases.ts";
+import { until } from "../support/server_process.ts";
 
 const FIRST: Migration = {
   version: 1,
@@ -54,6 +63,42 @@ onBareEngines("migrate: programs that start at once apply each step once", async
   assert.deepEqual(outcomes.flatMap(({ applied }) => applied).sort(), ["first", "second"]);
   assert.deepEqual(await first.query("SELECT * FROM a"), [{ n: 1, m: 5 }]);
 });
+
+onPostgres(
+  "migrate: one whose table is held lets others go on, and is tried again",
+  async (_t, db) => {
+    const sql = await db.open();
+    const other = await db.open();
+    const later = { version: 1_000, name: "later", sql: "ALTER TABLE projects ADD later int" };
+    const waits: LockWait[] = [];
+    const patience: LockPatience = {
+      lockMs: 100,
+      pauseMs: 300,
+      onWait: (wait) => void waits.push(wait),
+    };
+    const held = Promise.withResolvers<void>();
+    const waited = Promise.withResolvers<void>();
+    const holding = other.transaction(async (tx) => {
+      await tx.query("SELECT FROM projects");
+      held.resolve();
+      await waited.promise;
+    });
+    await held.promise;
+    const migrating = migrate(sql, [...MIGRATIONS, later], patience);
+    try {
+      await until(30_000, () => Promise.resolve(waits.length >= 2), "the second try");
+      assert.deepEqual(await other.query("SELECT project_id FROM projects"), [], "others go on");
+    } finally {
+      waited.resolve();
+      await holding;
+    }
+    assert.deepEqual(await migrating, { applied: ["later"] });
+    assert.deepEqual(await sql.query("SELECT later FROM projects"), []);
+    const { migration, oldest, nextTryMs } = waits[0]!;
+    assert.deepEqual([migration, nextTryMs], ["later", 300]);
+    assert.ok(oldest !== null && oldest.pid > 0 && oldest.seconds < 60, JSON.stringify(oldest));
+  },
+);
 
 onPostgres("migrate: a new database of another encoding than UTF8 is refused", async (_t, db) => {
   const sql = await db.open();
