@@ -42,8 +42,7 @@ export function diskStatus(freeBytes: number, totalBytes: number, before: DiskSt
 
 /** Watches the space on a folder's disk, which it reads twice a second. */
 export class DiskSpace {
-  /** The last reading; a disk that cannot be read counts as one with room. */
-  reading = UNKNOWN;
+  #reading = UNKNOWN;
   #listeners: ((reading: DiskReading) => void)[] = [];
   #looking: Promise<void> | null = null;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -51,6 +50,11 @@ export class DiskSpace {
   constructor(readonly folder: string, readonly probe: DiskProbe = probeDisk) {
     this.#timer = setInterval(() => void this.look(), DISK_LOOK_MS);
     Deno.unrefTimer(Number(this.#timer));
+  }
+
+  /** The last reading; a disk that cannot be read counts as one with room. */
+  get reading(): DiskReading {
+    return this.#reading;
   }
 
   /** Calls `listener` whenever the status changes. */
@@ -67,16 +71,16 @@ export class DiskSpace {
   }
 
   async #look(): Promise<void> {
-    const before = this.reading.status;
+    const before = this.#reading.status;
     try {
       const { freeBytes, totalBytes } = await this.probe(this.folder);
       const status = diskStatus(freeBytes, totalBytes, before);
-      this.reading = { status, freeBytes, totalBytes };
+      this.#reading = { status, freeBytes, totalBytes };
     } catch {
-      this.reading = UNKNOWN;
+      this.#reading = UNKNOWN;
     }
-    if (this.reading.status === before) return;
-    for (const listener of this.#listeners) listener(this.reading);
+    if (this.#reading.status === before) return;
+    for (const listener of this.#listeners) listener(this.#reading);
   }
 }
 

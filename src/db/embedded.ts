@@ -104,7 +104,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   #checkpointFailedAtMs = -Infinity;
 
   constructor(
-    public thread: EngineThread,
+    private thread: EngineThread,
     readonly start: () => Promise<EngineThread>,
     readonly folder: { lock: FolderLock; disk: DiskSpace; reserve: DiskReserve },
     readonly turnMsMax: number,

@@ -36,10 +36,8 @@ export class EngineThread implements Session {
   #limitMs = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
   #cancelFlags: (() => void) | null = null;
-  /** Why the engine can no longer be used; null while it can. */
-  lost: DatabaseUnavailable | null = null;
-  /** Bytes of the write-ahead log since the last checkpoint. */
-  logBytes = 0;
+  #lost: DatabaseUnavailable | null = null;
+  #logBytes = 0;
 
   constructor() {
     this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#answer(event.data);
@@ -47,6 +45,16 @@ export class EngineThread implements Session {
       event.preventDefault();
       this.end(event.message);
     };
+  }
+
+  /** Why the engine can no longer be used; null while it can. */
+  get lost(): DatabaseUnavailable | null {
+    return this.#lost;
+  }
+
+  /** Bytes of the write-ahead log since the last checkpoint. */
+  get logBytes(): number {
+    return this.#logBytes;
   }
 
   /**
@@ -71,7 +79,7 @@ export class EngineThread implements Session {
   }
 
   ask(question: Question): Promise<readonly unknown[]> {
-    if (this.lost !== null) return Promise.reject(this.lost);
+    if (this.#lost !== null) return Promise.reject(this.#lost);
     const answer = Promise.withResolvers<readonly unknown[]>();
     this.#waiting.push({ question, answer });
     if (this.#current === null) this.#next();
@@ -110,14 +118,14 @@ export class EngineThread implements Session {
   }
 
   end(reason: string, diskIsFull = false): void {
-    if (this.lost !== null) return;
+    if (this.#lost !== null) return;
     const Lost = diskIsFull ? DiskFull : DatabaseUnavailable;
-    this.lost = new Lost(`The embedded database has stopped: ${reason}`);
+    this.#lost = new Lost(`The embedded database has stopped: ${reason}`);
     this.#clearTimers();
     Atomics.store(this.#fence, FENCE_CLOSED, 1);
     this.#worker.terminate();
-    this.#current?.answer.reject(this.lost);
-    for (const { answer } of this.#waiting) answer.reject(this.lost);
+    this.#current?.answer.reject(this.#lost);
+    for (const { answer } of this.#waiting) answer.reject(this.#lost);
     this.#current = null;
     this.#waiting = [];
   }
@@ -146,7 +154,7 @@ export class EngineThread implements Session {
     if (current === null) return;
     this.#clearTimers();
     this.#limitMs = reply.limitMs;
-    this.logBytes = reply.logBytes;
+    this.#logBytes = reply.logBytes;
     if ("rows" in reply) current.answer.resolve(reply.rows);
     else if (reply.sqlState !== null) current.answer.reject(refusal(reply.failure, reply.sqlState));
     else {

@@ -58,10 +58,8 @@ export class PostgresConnection implements Session {
   #socket: Socket | null = null;
   #address: TcpNetConnectOpts | IpcNetConnectOpts | null = null;
   #statement: SentStatement | null = null;
-  /** False if the server never completed a login: other attempts would most likely fail as well. */
-  everReady = false;
-  /** Whether it was lost because nothing answered: the network drops packets, or the server hangs. */
-  fellSilent = false;
+  #everReady = false;
+  #fellSilent = false;
   #lost: DatabaseUnavailable | null = null;
   #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
   #texts = new Set<string>();
@@ -89,7 +87,7 @@ export class PostgresConnection implements Session {
       onnotice: () => {},
       // Sent by the server once the login has succeeded.
       onparameter: () => {
-        this.everReady = true;
+        this.#everReady = true;
         clearTimeout(this.#opening);
       },
       onclose: () => this.lose("the connection was closed"),
@@ -109,6 +107,16 @@ export class PostgresConnection implements Session {
 
   get usable(): boolean {
     return this.#lost === null;
+  }
+
+  /** False if the server never completed a login: other attempts would most likely fail as well. */
+  get everReady(): boolean {
+    return this.#everReady;
+  }
+
+  /** Whether it was lost because nothing answered: the network drops packets, or the server hangs. */
+  get fellSilent(): boolean {
+    return this.#fellSilent;
   }
 
   /** Whether to replace the connection: while it lives, the server keeps a plan of each distinct statement in memory. */
@@ -198,7 +206,7 @@ export class PostgresConnection implements Session {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The server cancels a statement in time; only a dead network lets this deadline pass.
     const deadline = msMax === null ? undefined : setTimeout(() => {
-      this.fellSilent = true;
+      this.#fellSilent = true;
       this.lose(`no answer within ${msMax} ms`);
     }, msMax);
     this.#rejectOutstanding.add(reject);
