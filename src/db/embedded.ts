@@ -8,7 +8,7 @@ import {
   DISK_RESERVE_PAUSE_MS,
 } from "../limits.ts";
 import type { BinaryRow } from "./binary_rows.ts";
-import { atMost, ping } from "./deadline.ts";
+import { atMost, ping, promptly } from "./deadline.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { type DiskProbe, DiskSpace } from "./disk_space.ts";
 import { EngineThread } from "./engine_thread.ts";
@@ -141,8 +141,16 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     });
   }
 
-  ping(): Promise<void> {
-    return ping(this);
+  /**
+   * Takes no turn: a read keeps its own for as long as it counts. An engine at work counts as one that answers, until
+   * it has been for so long that others are refused.
+   */
+  async ping(): Promise<void> {
+    const { thread: { lost, busyMs } } = this;
+    if (this.#closed !== null || lost !== null || (busyMs ?? 0) > this.turnMsMax) {
+      return await ping(this);
+    }
+    if (busyMs === null) await promptly(this.fsyncCount());
   }
 
   async rest(msMax: number): Promise<void> {

@@ -32,6 +32,7 @@ export class EngineThread implements Session {
   #fence = new Int32Array(new SharedArrayBuffer(4 * FENCE_WORDS));
   #waiting: Waiting[] = [];
   #current: Waiting | null = null;
+  #currentSinceMs = 0;
   #lastId = 0;
   #limitMs = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
@@ -50,6 +51,11 @@ export class EngineThread implements Session {
   /** Why the engine can no longer be used; null while it can. */
   get lost(): DatabaseUnavailable | null {
     return this.#lost;
+  }
+
+  /** For how long the engine owes an answer; null: it owes none. */
+  get busyMs(): number | null {
+    return this.#current === null ? null : performance.now() - this.#currentSinceMs;
   }
 
   /** Bytes of the write-ahead log since the last checkpoint. */
@@ -145,6 +151,7 @@ export class EngineThread implements Session {
     this.#current = this.#waiting.shift() ?? null;
     if (this.#current === null) return;
     const { question } = this.#current;
+    this.#currentSinceMs = performance.now();
     this.#worker.postMessage({ ...question, id: ++this.#lastId });
     if (this.#limitMs > 0) this.#timers = [setTimeout(() => this.cancel(), this.#limitMs)];
   }

@@ -34,7 +34,10 @@ export interface Database extends Sql {
   readonly engine: "postgres" | "embedded";
   /** As `Sql.transaction`. Aborting `signal` cancels the running statement (57014). */
   transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
+  /**
+   * Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. Reads and writes
+   * under way do not delay the embedded engine's answer.
+   */
   ping(): Promise<void>;
   close(): Promise<void>;
   /** If the engine has a single session: resolves once it is idle, or after `msMax`. */

@@ -5,7 +5,7 @@ import {
   DiskFull,
   StatementRefused,
 } from "../db/sql.ts";
-import { atMost } from "../db/deadline.ts";
+import { atMost, ping } from "../db/deadline.ts";
 import type { Log } from "../http/log.ts";
 import { pause } from "../pause.ts";
 import { Attempt, projectBatch, ProjectionTooLong } from "./batch.ts";
@@ -286,7 +286,7 @@ class ProjectsProjection implements Projection {
   async #answers(error: unknown): Promise<boolean> {
     if (error instanceof DiskFull || error instanceof DatabaseRefuses) return false;
     if (!(error instanceof DatabaseUnavailable)) return true;
-    return await this.database.ping().then(() => true, () => false);
+    return await ping(this.database).then(() => true, () => false);
   }
 
   async #setAside(projectId: number, event: PlacedEvent): Promise<void> {

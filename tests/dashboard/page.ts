@@ -154,7 +154,7 @@ class World {
     const visit = new Visit(this, context);
     try {
       await work(visit);
-      await visit.assertClean();
+      visit.assertClean();
     } finally {
       await context.close();
     }
@@ -166,8 +166,6 @@ export class Visit {
   readonly faults: string[] = [];
   /** Parts of faults that the test causes on purpose. */
   readonly expectedFaults: string[] = [];
-  /** Of each 503 of `/readyz`, whether the database was late: it has 2 s to answer, behind the reads of the page. */
-  readonly #lateAnswers: Promise<boolean>[] = [];
   intercept: Interception = () => undefined;
 
   constructor(readonly world: World, readonly context: BrowserContext) {}
@@ -216,13 +214,6 @@ export class Visit {
     });
     page.on("pageerror", (error) => {
       this.faults.push(`page: ${error instanceof Error ? error.message : String(error)}`);
-    });
-    page.on("response", (response) => {
-      if (response.status() !== 503 || !new URL(response.url()).pathname.endsWith("/readyz")) {
-        return;
-      }
-      const isLate = response.json().then(({ checks }) => checks.database.ok === false);
-      this.#lateAnswers.push(isLate.catch(() => false));
     });
     await page.setRequestInterception(true);
     page.on("request", (request) => {
@@ -298,12 +289,7 @@ export class Visit {
     await Deno.writeFile(new URL(`${name}.png`, PICTURES), bytes);
   }
 
-  async assertClean(): Promise<void> {
-    const late = await Promise.all(this.#lateAnswers);
-    if (late.length > 0 && late.every(Boolean)) {
-      // A busy machine's.
-      this.expectedFaults.push("503 (Service Unavailable) /readyz");
-    }
+  assertClean(): void {
     const faults = this.faults
       .filter((fault) => !this.expectedFaults.some((expected) => fault.includes(expected)));
     assert.deepEqual(faults, []);

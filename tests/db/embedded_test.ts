@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { FolderInUse, lockFolder } from "../../src/db/folder_lock.ts";
+import { pause } from "../../src/pause.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 
 const WRITER = `
@@ -199,6 +200,37 @@ Deno.test("openEmbedded: a statement that waits too long for its turn is refused
 
 const ENDLESS =
   "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+
+Deno.test("openEmbedded: an engine at work answers a ping, until others are refused", () =>
+  inMadeFolder(async (dataDir) => {
+    const turnMsMax = 1_500;
+    const sql = await openEmbedded(dataDir, { turnMsMax });
+    try {
+      // A read that counts.
+      const counted = Promise.withResolvers<void>();
+      const read = sql.transaction(() => counted.promise);
+      await sql.ping();
+      counted.resolve();
+      await read;
+      const gone = new AbortController();
+      const long = sql.transaction((tx) => tx.query(ENDLESS), gone.signal);
+      let isOver = false;
+      long.catch(() => isOver = true);
+      await pause(100);
+      await sql.ping();
+      assert.equal(isOver, false, "the statement is not waited for");
+      await pause(turnMsMax);
+      await assert.rejects(sql.ping(), {
+        name: "DatabaseUnavailable",
+        message: /busy for 1500 ms/,
+      });
+      gone.abort();
+      await assert.rejects(long, { sqlState: "57014" });
+      await sql.ping();
+    } finally {
+      await sql.close();
+    }
+  }));
 
 Deno.test("openEmbedded: a statement past its limit is cancelled, and the session stays usable", () =>
   inMadeFolder(async (dataDir) => {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { openEmbedded } from "../../src/db/embedded.ts";
+import { getReadiness } from "../../src/server/health_endpoints.ts";
 import { assertProblem, CHROME, newEvent, TestApp } from "../support/app.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 import { findPostgresBinaries, startPostgres } from "../support/throwaway_postgres.ts";
 
 const EVENTS = "/v1/events";
@@ -120,6 +123,23 @@ Deno.test("health: a server before, during and after its service", async (t) => 
       controller!.error(new Error("the test is over"));
     },
   );
+});
+
+Deno.test("health: an embedded server whose reads take long is ready", async () => {
+  const folder = await makeDataDir("footfall-data-");
+  const database = await openEmbedded(folder);
+  try {
+    const counted = Promise.withResolvers<void>();
+    const reads = [1, 2].map(() => database.transaction(() => counted.promise));
+    const state = { prepared: true, draining: false };
+    const ready = await getReadiness({ database, replica: null, state, move: null });
+    assert.deepEqual([ready.status, (await ready.json()).status], [200, "ready"]);
+    counted.resolve();
+    await Promise.all(reads);
+  } finally {
+    await database.close();
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test({
