@@ -6,7 +6,7 @@ import {
   NO_TRANSACTION,
 } from "./lent_database.ts";
 import type { BinaryRow } from "./binary_rows.ts";
-import type { Database, Param, Row, Sql } from "./sql.ts";
+import type { Database, Param, Row, Settings, Sql } from "./sql.ts";
 
 /** Sends questions to the lender, and matches its answers to them. */
 class Loan {
@@ -55,13 +55,20 @@ class BorrowedSql implements Sql {
     await this.loan.ask(this.scope, { kind: "script", text });
   }
 
-  async transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async transaction<T>(
+    work: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+    settings?: Settings,
+  ): Promise<T> {
     const scope = await this.loan.ask(this.scope, { kind: "begin" }) as number;
     const cancel = () => this.loan.tell(scope, { kind: "cancel" });
     signal?.addEventListener("abort", cancel);
+    const inside = new BorrowedSql(this.loan, scope);
+    // A failure is that of the transaction: the lender's commit throws it.
+    if (settings !== undefined) inside.script(settings().join("; ")).catch(() => {});
     let result: T;
     try {
-      result = await work(new BorrowedSql(this.loan, scope));
+      result = await work(inside);
     } catch (error) {
       await this.loan.ask(scope, { kind: "end", commits: false });
       throw error;

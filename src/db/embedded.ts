@@ -19,6 +19,7 @@ import {
   DiskFull,
   type Param,
   type Row,
+  type Settings,
   type Sql,
 } from "./sql.ts";
 import { runTransaction, type Session } from "./transaction.ts";
@@ -129,12 +130,16 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     return this.#inTurn((thread) => thread.script(text));
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  transaction<T>(
+    work: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+    settings?: Settings,
+  ): Promise<T> {
     return this.#inTurn(async (thread) => {
       const cancel = () => thread.cancel();
       signal?.addEventListener("abort", cancel);
       try {
-        return await runTransaction(this.#session(thread), work);
+        return await runTransaction(this.#session(thread), work, settings?.() ?? null);
       } finally {
         signal?.removeEventListener("abort", cancel);
       }

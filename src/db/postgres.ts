@@ -2,7 +2,14 @@ import type { BinaryRow } from "./binary_rows.ts";
 import { ping } from "./deadline.ts";
 import { type ConnectionOptions, PostgresConnection } from "./postgres_connection.ts";
 import { type PostgresTarget, postgresTarget } from "../postgres_url.ts";
-import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Param,
+  type Row,
+  type Settings,
+  type Sql,
+} from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 import { DATABASE_CLOSE_MS_MAX, DATABASE_CONNECTION_AGE_MS_MAX } from "../limits.ts";
 
@@ -44,7 +51,11 @@ class PostgresDatabase implements Database {
     return this.#with((connection) => connection.script(text));
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  transaction<T>(
+    work: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+    settings?: Settings,
+  ): Promise<T> {
     return this.#with(async (connection) => {
       let cancelled: Promise<void> | null = null;
       const cancel = () => {
@@ -52,7 +63,7 @@ class PostgresDatabase implements Database {
       };
       signal?.addEventListener("abort", cancel);
       try {
-        return await runTransaction(connection, work);
+        return await runTransaction(connection, work, settings?.() ?? null);
       } finally {
         signal?.removeEventListener("abort", cancel);
         // Only then can it not end a statement of the next caller.

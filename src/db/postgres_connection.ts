@@ -155,9 +155,9 @@ export class PostgresConnection implements Session {
     return await fetched;
   }
 
-  /** Runs without a deadline, since a migration may take long; only settings, which take no time, have one. */
+  /** Runs without a deadline, since a migration may take long; only what takes no time has one. */
   script(text: string): Promise<void> {
-    const msMax = SETS.test(text) ? this.#statementMs : null;
+    const msMax = SETS_OR_BEGINS.test(text) ? this.#statementMs : null;
     return this.#run(async () => void await withoutOrigin(this.#driver.unsafe(text)), msMax);
   }
 
@@ -272,7 +272,7 @@ export class PostgresConnection implements Session {
  * failed one, which refuses every further statement.
  */
 const BOUNDS_TRANSACTION = /^(BEGIN|COMMIT|ROLLBACK)/;
-const SETS = /^SET /;
+const SETS_OR_BEGINS = /^(SET|BEGIN)\b/;
 
 /**
  * Whether the role lacks a right, in which case a new connection would not help. It may help if the server is

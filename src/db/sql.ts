@@ -16,6 +16,9 @@ export type Row = Record<string, unknown>;
 /** The first statement of a read-only transaction whose statements all see the same moment. */
 export const READ_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
+/** Returns statements that set something in a transaction. */
+export type Settings = () => readonly string[];
+
 export interface Sql {
   /** Runs one statement and returns its rows. Throws `DatabaseUnavailable` or `StatementRefused`. */
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
@@ -32,8 +35,16 @@ export interface Sql {
 
 export interface Database extends Sql {
   readonly engine: "postgres" | "embedded";
-  /** As `Sql.transaction`. Aborting `signal` cancels the running statement (57014). */
-  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /**
+   * As `Sql.transaction`. Aborting `signal` cancels the running statement (57014).
+   * @param settings called once the transaction has its session: what to set in one that only reads. It begins and
+   * ends without a round trip of its own
+   */
+  transaction<T>(
+    work: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+    settings?: Settings,
+  ): Promise<T>;
   /**
    * Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. Reads and writes
    * under way do not delay the embedded engine's answer.

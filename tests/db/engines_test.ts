@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { arrayLiteral, type Param, type Sql, StatementRefused } from "../../src/db/sql.ts";
+import {
+  arrayLiteral,
+  DatabaseUnavailable,
+  type Param,
+  READ_SNAPSHOT,
+  type Settings,
+  type Sql,
+  StatementRefused,
+} from "../../src/db/sql.ts";
 import { type BinaryRow, numberOf } from "../../src/db/binary_rows.ts";
 import { borrowDatabase } from "../../src/db/borrowed_database.ts";
 import { LentDatabase } from "../../src/db/lent_database.ts";
@@ -287,6 +295,42 @@ onEveryWay("transaction: kept when it resolves, undone when it throws", async (_
   await assert.rejects(escaped!.query(insert, ["late"]), /transaction is over/);
   await assert.rejects(escaped!.binary("SELECT 1"), /transaction is over/);
   assert.deepEqual(await names(sql), ["committed", "inner", "outer"]);
+});
+
+onEveryWay("transaction: with settings it reads one snapshot, under them alone", async (_t, db) => {
+  const sql = await db.open();
+  await sql.script("CREATE TABLE kept (name text)");
+  const begun = () => [READ_SNAPSHOT, "SET LOCAL work_mem = '1234kB'"];
+  const read = <T>(work: (tx: Sql) => Promise<T>, settings: Settings = begun) =>
+    sql.transaction(work, undefined, settings);
+  const state = "SELECT current_setting('work_mem') AS memory, count(*) AS kept FROM kept";
+  const outside = await sql.query(state);
+  assert.deepEqual(
+    await read(async (tx) => {
+      const binary = await tx.binary("SELECT current_setting('transaction_isolation')");
+      assert.equal(new TextDecoder().decode(binary[0]![0]), "repeatable read");
+      return await tx.query(state);
+    }),
+    [{ memory: "1234kB", kept: 0 }],
+  );
+  const insert = "INSERT INTO kept VALUES ('a')";
+  await assert.rejects(read((tx) => tx.query(insert)), DatabaseUnavailable);
+  await assert.rejects(read(() => Promise.reject(new Error("its own"))), /its own/);
+  // Whatever the work makes of it.
+  const unknown = () => [READ_SNAPSHOT, "SET LOCAL no_such_setting = 1"];
+  const works: ((tx: Sql) => Promise<unknown>)[] = [
+    (tx) => tx.query(insert),
+    (tx) => tx.query(insert).catch(() => {}),
+    () => Promise.resolve(),
+  ];
+  for (const work of works) await assert.rejects(read(work, unknown), { sqlState: "42704" });
+  const all = Array.from({ length: 10 }, () => read((tx) => tx.query(state)));
+  for (const rows of await Promise.all(all)) {
+    assert.deepEqual(rows, [{ memory: "1234kB", kept: 0 }]);
+  }
+  assert.deepEqual(await sql.query(state), outside);
+  await sql.query(insert);
+  assert.deepEqual(await names(sql), ["a"]);
 });
 
 onEveryWay("transaction: many at once stay apart", async (_t, db) => {

@@ -35,8 +35,8 @@ export function withMembersInside<S extends Sql>(
 ): S {
   const outside: Pick<Database, "transaction"> = sql;
   const inside: Partial<Database> = {
-    transaction: (work, signal) =>
-      outside.transaction((tx) => work(withMembersInside(tx, membersOf)), signal),
+    transaction: (work, ...others) =>
+      outside.transaction((tx) => work(withMembersInside(tx, membersOf)), ...others),
   };
   return withMembers(sql, { ...inside, ...membersOf(sql) } as Partial<S>);
 }

@@ -64,20 +64,12 @@ const SETTINGS = [
   ALL_ROWS_FETCHED,
 ];
 
-/** Sends settings ahead of a transaction's statements, without a round trip. If they fail, so do the statements. */
-function sendSettings(sql: Sql, settings: readonly string[]): void {
-  sql.script(settings.join("; ")).catch(() => {});
-}
-
 /** Runs `work` on one read-only snapshot of the database, for as long as it takes. */
 export async function atOneMoment<T>(
   database: Database,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  return await database.transaction((sql) => {
-    sendSettings(sql, SETTINGS);
-    return work(sql);
-  });
+  return await database.transaction(work, undefined, () => SETTINGS);
 }
 
 /** How much longer than its read a statement may run: setting the limit anew takes a round trip. */
@@ -144,10 +136,11 @@ export async function withinTime<T>(
   try {
     return await of(() =>
       turnsOf(reads).take(owner, signal, () =>
-        reads.transaction((sql) => {
-          sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${leftMs()}`]);
-          return work(timed(sql, leftMs), signal);
-        }, gone))
+        reads.transaction(
+          (sql) => work(timed(sql, leftMs), signal),
+          gone,
+          () => [...SETTINGS, `SET LOCAL statement_timeout = ${leftMs()}`],
+        ))
     );
   } catch (error) {
     throw readFailure(error);
