@@ -212,20 +212,35 @@ function sumOfSteps(planes: readonly Squeezed[], length: number): SumOf {
   return sumOfFour(fourPlanes(planes, varying, length), same);
 }
 
-/** Returns the numbers at these places; the planes hold the step from each number to the next. */
+/** How many steps lie between two marks. */
+const MARK_STEPS = 512;
+
+/**
+ * Returns the numbers at these places; the planes hold the step from each number to the next.
+ * @param marks the number before every `MARK_STEPS` steps, as far as places have been asked for, so that those of a
+ * block that is kept are summed up once: a list picks a few events of each block
+ */
 function deltasAt(
   planes: readonly Squeezed[],
-  first: number,
   length: number,
   places: Uint32Array,
+  marks: number[],
 ): Int32Array {
   const sumOf = sumOfSteps(planes, length);
   const order = inOrderOfPlaces(places);
   const numbers = new Int32Array(places.length);
-  let [at, value] = [0, first];
+  let [at, value] = [0, marks[0]!];
   for (let n = 0; n < order.length; n++) {
     const i = order[n]!;
     const end = places[i]! + 1;
+    const mark = Math.floor(end / MARK_STEPS);
+    if (mark * MARK_STEPS > at) {
+      for (let known = marks.length; known <= mark; known++) {
+        const sum = sumOf((known - 1) * MARK_STEPS, known * MARK_STEPS);
+        marks.push((marks[known - 1]! + sum) | 0);
+      }
+      [at, value] = [mark * MARK_STEPS, marks[mark]!];
+    }
     value = (value + sumOf(at, end)) | 0;
     at = Math.max(at, end);
     numbers[i] = value;
@@ -293,8 +308,9 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
     writeTo(column, 0);
     return column;
   };
+  const marks = [first];
   const at = (places: Uint32Array): Int32Array =>
-    codec === FRAME ? sumsAt(planes, min, places) : deltasAt(planes, first, length, places);
+    codec === FRAME ? sumsAt(planes, min, places) : deltasAt(planes, length, places, marks);
   return { length, min, max, all, writeTo, bytes, at };
 }
 

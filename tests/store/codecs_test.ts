@@ -39,6 +39,21 @@ function somePlaces(length: number, numbers: readonly number[]): Uint32Array {
   return Uint32Array.from(length === 0 ? [] : numbers, (number) => number % length);
 }
 
+Deno.test("codecs: numbers stored as steps are the same whatever was looked up before", () => {
+  const steps = fc.array(fc.nat(70_000), { minLength: 1, maxLength: 9 });
+  const asked = fc.array(fc.array(fc.nat(), { minLength: 1, maxLength: 6 }), { maxLength: 6 });
+  const length = fc.constantFrom(511, 512, 513, 1_024, 5_000);
+  fc.assert(fc.property(steps, length, asked, (steps, length, asked) => {
+    const numbers = new Int32Array(length);
+    for (let i = 1; i < length; i++) numbers[i] = numbers[i - 1]! + steps[i % steps.length]!;
+    const stored = readIntegers(keptReader((to) => writeIntegers(to, numbers)));
+    for (const some of [...asked, [length - 1], [511, 512, 0]]) {
+      const places = somePlaces(length, some);
+      assert.deepEqual(stored.at(places), Int32Array.from(places, (place) => numbers[place]!));
+    }
+  }));
+});
+
 Deno.test("codecs: some of the numbers, ids and texts are those of all at their places", () => {
   const number = fc.oneof(fc.constant(NaN), fc.nat(10_000).map((n) => n / 10_000), fc.double());
   const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
