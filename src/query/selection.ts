@@ -31,12 +31,6 @@ export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
   return name === null ? filters : [{ field: "name", op: "is", values: [name] }, ...filters];
 }
 
-/** A join, and the expression of a value in it; null where the value is missing. */
-interface ValueSql {
-  readonly joins: string;
-  readonly value: string;
-}
-
 /** Fields that break sessions down: their own, and those of their first page view. */
 export type SessionDimension =
   | SessionField
@@ -69,9 +63,10 @@ export function dictionaryOf(field: OfDictionary): Dictionary {
 
 /**
  * Returns SQL for the value of a session's field: a join to put after `sessions s`, which takes the alias
- * v and has at most one row for each session, and a text expression. `path` is the entry path.
+ * v and has at most one row for each session, and a text expression, null where the value is missing. `path` is
+ * the entry path.
  */
-export function sessionValue(field: SessionDimension): ValueSql {
+export function sessionValue(field: SessionDimension) {
   const { table, id, text } = dictionaryOf(field);
   const ofTerms = field === "exitPath" ? "exit_path_id" : "entry_path_id";
   const column = table === "terms" ? ofTerms : id;

@@ -109,12 +109,6 @@ export function emptyBits(
   return { columns: places, words, of };
 }
 
-/** The filters on one lazy column, each with its number. */
-interface ColumnFilters {
-  readonly column: LazyColumn;
-  readonly filters: (readonly [number: number, filter: Filter])[];
-}
-
 /**
  * Sets the bits of filters on titles, referrers and properties.
  * @returns the filters on sessions' fields, whose bits are still to be set
@@ -126,6 +120,8 @@ export async function setBits(
 ): Promise<SessionBits[]> {
   const { sql, scope } = source;
   const ofSessions: SessionBits[] = [];
+  // The filters on one lazy column, each with its number.
+  type ColumnFilters = { readonly column: LazyColumn; readonly filters: [number, Filter][] };
   const byColumn = new Map<string, ColumnFilters>();
   for (const [number, filter] of [...source.bits.filters.values()].entries()) {
     if (isSessionField(filter.field)) {

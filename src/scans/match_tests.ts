@@ -6,16 +6,11 @@ import { type EventPasses, EventTest } from "./event_test.ts";
 export const UNSELECTED = 0;
 export const UNMATCHED = 1;
 
-/** The group of each name. Groups after `UNMATCHED` hold the names that some match takes. */
-interface NameGroups {
-  /** By name. */
-  readonly groupOf: Int32Array;
-  /** By group: the matches that may take its events. */
-  readonly matches: readonly Int32Array[];
-}
-
-/** Groups the names that the same matches take, so that one look at a name tells which matches to try. */
-function groupNames(scope: EventTest, tests: readonly EventTest[]): NameGroups {
+/**
+ * Groups the names that the same matches take, so that one look at a name tells which matches to try. Groups after
+ * `UNMATCHED` hold the names that some match takes; `matches`, by group: those that may take its events.
+ */
+function groupNames(scope: EventTest, tests: readonly EventTest[]) {
   const length = scope.termMax + 1;
   const selected = scope.names;
   let groupOf = new Int32Array(length).fill(UNMATCHED);

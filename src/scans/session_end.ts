@@ -6,11 +6,6 @@ import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { TimelineSource } from "./read.ts";
 
 /** The earliest start and the latest end of the sessions that cross a moment; nulls: none does. */
-interface Crossing extends Row {
-  readonly first_ms: number | null;
-  readonly last_ms: number | null;
-}
-
 const FIGURES = "min(s.first_ms) AS first_ms, max(s.last_ms) AS last_ms";
 
 const CROSSING_OF_ACTORS = `
@@ -42,7 +37,7 @@ export async function sessionsAcross(
   // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await timelines(span, []);
-  const [row] = await sql.query<Crossing>(
+  const [row] = await sql.query<Row & Record<"first_ms" | "last_ms", number | null>>(
     CROSSING_OF_ACTORS,
     [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],
   );

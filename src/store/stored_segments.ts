@@ -66,14 +66,6 @@ export interface WantedBlocks extends StoredHead {
   readonly blocks: Blocks;
 }
 
-/** One column of the wanted blocks of one segment; `segment` is its place in `wanted`. */
-interface ColumnSpan {
-  readonly segment: number;
-  readonly column: ColumnName;
-  readonly from: number;
-  readonly bytes: number;
-}
-
 const FETCH = `
 SELECT w.number, substring(s.body FROM w.start + 1 FOR w.bytes) AS bytes
 FROM unnest($2::text::int8[], $3::text::int[], $4::text::int[])
@@ -92,7 +84,7 @@ export async function fetchBlocks(
   columns: readonly ColumnName[],
 ): Promise<SegmentReader[]> {
   const fetched = wanted.map(() => new Map<ColumnName, Uint8Array>());
-  const spans = wanted.flatMap(({ head, blocks }, segment): ColumnSpan[] =>
+  const spans = wanted.flatMap(({ head, blocks }, segment) =>
     columns.map((column) => ({ segment, column, ...spanOf(head, column, blocks) }))
       .filter(({ bytes }) => bytes > 0)
   );

@@ -32,10 +32,7 @@ function eventsOf({ events, blockEvents }: SegmentHead, { first, end }: Blocks):
 }
 
 /** Adjacent identities of a block, from the first on, with their number of events. */
-interface Piece {
-  readonly identity: number;
-  readonly events: number;
-}
+type Piece = { readonly identity: number; readonly events: number };
 
 /** Returns how much memory an event of a segment takes, relative to the average event. */
 type WeightIn = (head: SegmentHead) => number;

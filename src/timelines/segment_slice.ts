@@ -12,14 +12,11 @@ export interface SegmentSlice {
   readonly firstPlace: number;
   /** The places of the events among those of the blocks, ascending; null: all of them. */
   readonly picked: Uint32Array | null;
-  /** The kept events, if they are few though all events of the blocks are loaded; absent: most are kept. */
-  readonly few?: readonly EventSpan[];
-}
-
-/** Events of blocks, from a place to before another. */
-interface EventSpan {
-  readonly from: number;
-  readonly to: number;
+  /**
+   * The kept events, from a place to before another, if they are few though all events of the blocks are loaded;
+   * absent: most are kept.
+   */
+  readonly few?: readonly { readonly from: number; readonly to: number }[];
 }
 
 /** Returns the places of the events whose values are needed; null: all are. */

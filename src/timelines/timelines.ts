@@ -91,12 +91,10 @@ export async function datedSegments(
   );
 }
 
-interface SizedSegment extends Row {
-  readonly segment_id: number | null;
-  readonly links_version: number;
-  readonly bytes: number;
-  readonly text_bytes: number;
-}
+type SizedSegment =
+  & Row
+  & { readonly segment_id: number | null }
+  & Readonly<Record<"links_version" | "bytes" | "text_bytes", number>>;
 
 async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
   yield await Promise.resolve(part);

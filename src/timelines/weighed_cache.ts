@@ -36,11 +36,7 @@ export class CacheBudget {
   }
 }
 
-interface Kept<V> {
-  readonly value: V;
-  readonly bytes: number;
-  readonly use: number;
-}
+type Kept<V> = { readonly value: V; readonly bytes: number; readonly use: number };
 
 /**
  * Values in memory: at most `bytesMax` bytes, and no more than the budget together with other caches. The
