@@ -8,6 +8,7 @@ import { currentProject, go, hasSeveral, hrefFor, inProject, view } from "./loca
 import { EmptyNote } from "./panel.tsx";
 import { PasskeyHint } from "./passkey_hint.tsx";
 import { PendingNote } from "./pending.tsx";
+import { hasMany, ProjectSearch } from "./project_search.tsx";
 import { account, hasAccount, hasScope, session } from "./session.ts";
 import { SignOutButton } from "./sign_out.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
@@ -39,6 +40,8 @@ function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) 
   );
 }
 
+const ALL_SITES = "All sites";
+
 function chooseProject(id: string, { isOfAll }: View): void {
   if (id === "") return go({ view: SITES });
   go(inProject(id, isOfAll ? { view: FIRST_VIEW, params: { q: null, sort: null } } : {}));
@@ -49,6 +52,15 @@ function ProjectSwitcher({ shown }: { shown: View }) {
   const current = currentProject.value;
   if (current === null) return null;
   if (projects.length === 1) return <p class="project-name">{current.name}</p>;
+  if (hasMany.value) {
+    return (
+      <ProjectSearch
+        current={shown.isOfAll ? ALL_SITES : current.name}
+        all={ALL_SITES}
+        onChoose={(id) => chooseProject(id, shown)}
+      />
+    );
+  }
   return (
     <label class="project-switch">
       <span class="visually-hidden">Project</span>
@@ -57,7 +69,7 @@ function ProjectSwitcher({ shown }: { shown: View }) {
         value={shown.isOfAll ? "" : current.id}
         onChange={(event) => chooseProject(event.currentTarget.value, shown)}
       >
-        <option value="">All sites</option>
+        <option value="">{ALL_SITES}</option>
         {projects.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
       </select>
     </label>

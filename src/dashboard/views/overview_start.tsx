@@ -17,6 +17,7 @@ import {
 } from "../location_state.ts";
 import { counted, dateTime } from "../number_format.ts";
 import { EmptyNote } from "../panel.tsx";
+import { hasMany } from "../project_search.tsx";
 import type { KpisReply } from "../replies.ts";
 import { reloadAll, type Resource, useRead } from "../resource.ts";
 import { refreshSession, session } from "../session.ts";
@@ -70,7 +71,7 @@ function OtherProjects() {
 
 function Welcome() {
   // Another project may have been created meanwhile. After a failure the next look tries again.
-  useLookout(() => void refreshSession().catch(() => {}), true);
+  useLookout(() => void refreshSession().catch(() => {}), !hasMany.value);
   return (
     <div class="panel">
       <EmptyNote title="Waiting for the first event" icon="overview">

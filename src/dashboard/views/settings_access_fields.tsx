@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
 import { CheckField, Segments } from "../field.tsx";
 import { project } from "../location_state.ts";
+import { useProjectChoices } from "../project_search.tsx";
 import { session } from "../session.ts";
 import { ROLE_CHOICES } from "./settings_people_replies.ts";
 
@@ -25,7 +26,7 @@ interface ProjectsFieldProps {
 export function ProjectsField({ value, onChange, error, mayAll = true }: ProjectsFieldProps) {
   const id = useId();
   const isAll = value.includes(EVERY_PROJECT);
-  const projects = session.value?.projects ?? [];
+  const { choices, search } = useProjectChoices(value);
   const toggle = (id: string) => (isChecked: boolean) =>
     onChange(isChecked ? [...value, id] : value.filter((each) => each !== id));
   return (
@@ -39,11 +40,11 @@ export function ProjectsField({ value, onChange, error, mayAll = true }: Project
           onChange={(choice) => onChange(choice === "all" ? [EVERY_PROJECT] : projectAtHand())}
         />
       )}
-      {isAll
-        ? <p class="field-hint">Those there are, and those there will be.</p>
-        : (
+      {isAll ? <p class="field-hint">Those there are, and those there will be.</p> : (
+        <>
+          {search}
           <div class="choice-boxes">
-            {projects.map((each) => (
+            {choices.map((each) => (
               <CheckField
                 key={each.id}
                 label={each.name}
@@ -52,7 +53,8 @@ export function ProjectsField({ value, onChange, error, mayAll = true }: Project
               />
             ))}
           </div>
-        )}
+        </>
+      )}
       {error && <p id={`${id}-error`} class="field-error" role="alert">{error}</p>}
     </fieldset>
   );

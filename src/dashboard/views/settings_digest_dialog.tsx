@@ -3,7 +3,7 @@ import { CheckList, Segments, TextField } from "../field.tsx";
 import { fieldsOf, type FormPart } from "../form.tsx";
 import { Button } from "../button.tsx";
 import type { Filter } from "../location_query.ts";
-import { session } from "../session.ts";
+import { useProjectChoices } from "../project_search.tsx";
 import { FilterFields } from "./settings_filter_fields.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
 import {
@@ -80,21 +80,24 @@ interface ProjectsFieldProps {
 
 /** The projects that it covers, if there are several. */
 function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
-  const known = session.value?.projects ?? [];
-  const others = chosen.filter((id) => !known.some((each) => each.id === id));
+  const { choices, search } = useProjectChoices(chosen);
+  const others = chosen.filter((id) => !choices.some((each) => each.id === id));
   // One that the person may not see is removed only by its own box.
   const projects = [
-    ...known,
+    ...choices,
     ...others.map((id) => ({ id, name: `${id}, which you may not see` })),
   ];
-  if (projects.length < 2) return null;
+  if (search === null && projects.length < 2) return null;
   return (
-    <CheckList
-      legend="It covers"
-      choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
-      hint="None: this project alone."
-      {...{ chosen, onChange }}
-    />
+    <>
+      {search}
+      <CheckList
+        legend="It covers"
+        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+        hint="None: this project alone."
+        {...{ chosen, onChange }}
+      />
+    </>
   );
 }
 
