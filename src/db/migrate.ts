@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { pause } from "../pause.ts";
 import { isRefused } from "./refusal.ts";
 import type { Database, Sql } from "./sql.ts";
 
@@ -85,7 +84,7 @@ export async function migrate(
         const migration = (await pending(sql, known))?.name ?? "";
         const nextTryMs = patience.pauseMs;
         patience.onWait({ migration, oldest: await oldestTransaction(sql), nextTryMs });
-        await pause(nextTryMs);
+        await new Promise((resolve) => setTimeout(resolve, nextTryMs));
       },
     );
     if (name === null) return { applied };

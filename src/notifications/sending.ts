@@ -3,13 +3,8 @@ import type { Sql } from "../db/sql.ts";
 import type { Mail } from "../mail/mail.ts";
 import { type DueDelivery, type Outcome, raisedId } from "./deliveries.ts";
 import { peopleWhoSee } from "./receivers.ts";
-import {
-  ALERTS,
-  DIGESTS,
-  digestsOfWebhook,
-  findWebhook,
-  requireNotification,
-} from "./notification_store.ts";
+import { ALERTS, DIGESTS, requireNotification } from "./notification_store.ts";
+import { digestsOfWebhook, findWebhook } from "./webhook_store.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import { Problem } from "../problem.ts";

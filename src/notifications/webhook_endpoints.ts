@@ -11,17 +11,14 @@ import { json } from "../http/reply.ts";
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { type NotificationServices, recordChange } from "./notification_endpoints.ts";
+import { deleteNotification, noneOf, slugOf, WEBHOOKS } from "./notification_store.ts";
 import {
-  deleteNotification,
   digestsOfWebhook,
   findWebhook,
   listWebhooks,
-  noneOf,
   saveWebhook,
-  slugOf,
   usersOfWebhook,
-  WEBHOOKS,
-} from "./notification_store.ts";
+} from "./webhook_store.ts";
 import { isOwnNetworkUrl, newWebhookSecret, WebhookBody } from "./webhook_definition.ts";
 
 /** `GET /v1/webhooks`: a project's webhooks, by slug, without their secrets. */

@@ -98,24 +98,6 @@ Deno.test("alerts: a threshold is reported once, and again after it had ended", 
     assert.deepEqual(await look(), [], "a test changes nothing");
   }));
 
-Deno.test("alerts: saving one as it is stored changes nothing; defined otherwise, it begins anew", () =>
-  withWorld(async ({ project, put, look }) => {
-    const silent = { kind: "silence", minutes: 5, match: { name: "login" } };
-    await post(project, [{ name: "login", timestamp: Date.now() - 10 * 60_000 }]);
-    await put(silent);
-    const lead = "0 events login in the last 5 minutes.";
-    assert.deepEqual(await look(), [lead]);
-    const stored = () =>
-      people.sql.query("SELECT * FROM alerts WHERE told <> '{}' AND firing_since IS NOT NULL");
-    const before = await stored();
-    assert.equal(before.length, 1);
-    await put(silent);
-    assert.deepEqual(await stored(), before);
-    assert.deepEqual(await look(), [], "it was reported");
-    await put({ ...silent, minutes: 6 });
-    assert.deepEqual(await look(), [lead.replace("5", "6")]);
-  }));
-
 Deno.test("alerts: figures, goals and amounts, below as above", () =>
   withWorld(async ({ project, put, look }) => {
     for (const [slug, currency] of [["buy", "EUR"], ["yen", "JPY"]]) {

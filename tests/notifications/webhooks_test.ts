@@ -92,6 +92,32 @@ Deno.test("webhooks, alerts and digests: saving what is stored already is not in
   }
 });
 
+Deno.test("alerts: saving one as it is stored changes nothing; defined otherwise, it begins anew", async () => {
+  const { id } = await people.app.project();
+  const put = (minutes: number) =>
+    people.app.admin("PUT", `/v1/alerts/a?project=${id}`, {
+      title: "Silent",
+      on: { kind: "silence", minutes },
+    });
+  const stored = async () => {
+    const [row] = await people.sql.query(
+      "SELECT a.* FROM alerts a JOIN projects USING (project_id) WHERE public_id = $1::text",
+      [id],
+    );
+    return row!;
+  };
+  assert.equal((await put(5)).status, 201);
+  await people.sql.query(
+    "UPDATE alerts SET firing_since = now(), told = '{one}', due_at = now() + interval '1 hour'",
+  );
+  const before = await stored();
+  const again = await put(5);
+  assert.deepEqual([again.status, again.body.firingSince === null], [200, false]);
+  assert.deepEqual(await stored(), before, "it would report the same once more");
+  assert.equal((await put(6)).body.firingSince, null);
+  assert.deepEqual((await stored()).told, []);
+});
+
 /** Makes what waits due now. */
 async function makeDue(): Promise<void> {
   await people.sql.query(
