@@ -64,3 +64,14 @@ function advice(issue: z.core.$ZodRawIssue): string {
 
 /** The parse options for values whose mistakes are shown to whoever sent them. */
 export const WITH_ADVICE = { error: advice } as const;
+
+/**
+ * Returns what a schema refuses, without the lengths of values of a wrong type: Zod also checks how long a text is
+ * that should be a list, and a list that should be text.
+ */
+export function issuesOf({ issues }: z.ZodError): z.core.$ZodIssue[] {
+  const place = ({ path }: z.core.$ZodIssue) => JSON.stringify(path);
+  const ofType = new Set(issues.filter(({ code }) => code === "invalid_type").map(place));
+  const isLength = ({ code }: z.core.$ZodIssue) => code === "too_big" || code === "too_small";
+  return issues.filter((issue) => !isLength(issue) || !ofType.has(place(issue)));
+}

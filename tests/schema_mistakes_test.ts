@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readEvent, RejectedEvent, suspicionOf } from "../src/ingest/event_schema.ts";
 import { MatchOrPage, readEventMatch } from "../src/query/filters.ts";
 import { Problem } from "../src/problem.ts";
-import { WITH_ADVICE } from "../src/schema_mistakes.ts";
+import { issuesOf, WITH_ADVICE } from "../src/schema_mistakes.ts";
 
 /** A schema, a value that it refuses, and what is said. */
 const REFUSED: readonly (readonly [z.ZodType, unknown, string])[] = [
@@ -40,6 +40,21 @@ Deno.test("a schema's refusal says what to send, unless the schema has a message
     const { error } = schema.safeParse(value, WITH_ADVICE);
     assert.equal(error?.issues[0]?.message, wanted);
   }
+});
+
+Deno.test("a value of another type is refused for its type alone, not for its length too", () => {
+  const Bounded = z.object({
+    list: z.array(z.int()).min(1).max(2),
+    text: z.string().min(1).max(2),
+  });
+  for (const [list, text] of [["", []], ["abc", [1, 2, 3]]]) {
+    const { error } = Bounded.safeParse({ list, text }, WITH_ADVICE);
+    const told = issuesOf(error!).map(({ path, message }) => `${path}: ${message}`);
+    assert.deepEqual(told, ["list: Use a list.", "text: Use text."]);
+  }
+  const { error } = Bounded.safeParse({ list: [1, 2, 3], text: "" }, WITH_ADVICE);
+  const told = issuesOf(error!).map(({ path, code }) => `${path}: ${code}`);
+  assert.deepEqual(told, ["list: too_big", "text: too_small"]);
 });
 
 /** What is told of a parameter. */

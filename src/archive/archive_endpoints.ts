@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { recordAudit } from "../audit/audit.ts";
-import { recordAnyway } from "../audit/recorded_anyway.ts";
+import { recordExport } from "../audit/recorded_anyway.ts";
 import { type ApiExchange, requirePrincipal } from "../auth/access.ts";
 import { requireEverything } from "../auth/grants.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
@@ -137,7 +137,7 @@ export async function getArchive(
   const wanted = { project, secrets, part, skipDamaged, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
   if (part.kind === "whole" || secrets) {
-    await recordAnyway({ sql: database, log }, {
+    await recordExport({ sql: database, log }, exchange.request, {
       ...askedBy(services, exchange),
       what: "archive.make",
       subject: project ?? "the whole server",

@@ -19,3 +19,12 @@ export async function recordAnyway(
     log.warn("not in the audit: the database takes no entry", { what, projectId });
   }
 }
+
+/** Records an export as `recordAnyway` does. A `HEAD` gives nothing out, so it is not in the audit. */
+export async function recordExport(
+  services: Parameters<typeof recordAnyway>[0],
+  { method }: Pick<Request, "method">,
+  entry: AuditEntry,
+): Promise<void> {
+  if (method !== "HEAD") await recordAnyway(services, entry);
+}

@@ -9,7 +9,7 @@ import {
   RETRY_AFTER_S,
 } from "../limits.ts";
 import { invalidBody, Problem, type ProblemPart } from "../problem.ts";
-import { WITH_ADVICE } from "../schema_mistakes.ts";
+import { issuesOf, WITH_ADVICE } from "../schema_mistakes.ts";
 import { withBodyText } from "./body.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { isContentType } from "./content_type.ts";
@@ -68,7 +68,7 @@ function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
 export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, WITH_ADVICE);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) => partsOf(issue, value));
+  const errors = issuesOf(parsed.error).flatMap((issue) => partsOf(issue, value));
   throw invalidBody(errors.slice(0, PROBLEM_PARTS_MAX));
 }
 

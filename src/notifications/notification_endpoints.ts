@@ -9,6 +9,7 @@ import { readJson } from "../http/json_body.ts";
 import { isForNewOnly } from "../http/known_copy.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
+import { LIST_QUERY, readOfList } from "../query/without_effect.ts";
 import {
   AlertBody,
   type AlertDefinition,
@@ -73,22 +74,34 @@ function shownAlert({ slug, definition, firingSinceMs, problem }: StoredAlert) {
   return { slug, ...members, firingSince, problem } satisfies z.input<typeof AlertShown>;
 }
 
-/** `GET /v1/digests`: a project's digests, by slug. */
+/** Returns the number of the project whose list is asked for. Throws `invalid_parameter` as any other read. */
+export async function projectOfList(
+  { sql, now }: Pick<NotificationServices, "sql" | "now">,
+  exchange: ApiExchange,
+): Promise<number> {
+  const project = await projectOfQuery(sql, exchange);
+  readOfList(exchange.url.searchParams, LIST_QUERY, project, now());
+  return project.projectId;
+}
+
+/** `GET /v1/digests`: a project's digests, by slug. Throws `invalid_parameter`. */
 export async function getDigests(
-  { sql }: NotificationServices,
+  services: NotificationServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, exchange);
+  const projectId = await projectOfList(services, exchange);
+  const { sql } = services;
   const digests = await listNotifications<DigestDefinition>(sql, DIGESTS, projectId);
   return json({ digests: digests.map(shownDigest) });
 }
 
-/** `GET /v1/alerts`: a project's alerts, by slug. */
+/** `GET /v1/alerts`: a project's alerts, by slug. Throws `invalid_parameter`. */
 export async function getAlerts(
-  { sql }: NotificationServices,
+  services: NotificationServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, exchange);
+  const projectId = await projectOfList(services, exchange);
+  const { sql } = services;
   const alerts = await listNotifications<AlertDefinition>(sql, ALERTS, projectId);
   return json({ alerts: alerts.map(shownAlert) });
 }

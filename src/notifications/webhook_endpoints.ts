@@ -10,7 +10,11 @@ import { isForNewOnly } from "../http/known_copy.ts";
 import { json } from "../http/reply.ts";
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
-import { type NotificationServices, recordChange } from "./notification_endpoints.ts";
+import {
+  type NotificationServices,
+  projectOfList,
+  recordChange,
+} from "./notification_endpoints.ts";
 import { deleteNotification, noneOf, slugOf, WEBHOOKS } from "./notification_store.ts";
 import {
   digestsOfWebhook,
@@ -21,12 +25,13 @@ import {
 } from "./webhook_store.ts";
 import { isOwnNetworkUrl, newWebhookSecret, WebhookBody } from "./webhook_definition.ts";
 
-/** `GET /v1/webhooks`: a project's webhooks, by slug, without their secrets. */
+/** `GET /v1/webhooks`: a project's webhooks, by slug, without their secrets. Throws `invalid_parameter`. */
 export async function getWebhooks(
-  { sql }: NotificationServices,
+  services: NotificationServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { projectId } = await projectOfQuery(sql, exchange);
+  const projectId = await projectOfList(services, exchange);
+  const { sql } = services;
   const webhooks = await listWebhooks(sql, projectId);
   return json({ webhooks: webhooks.map(({ slug, definition }) => ({ slug, ...definition })) });
 }

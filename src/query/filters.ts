@@ -9,7 +9,7 @@ import {
   PARAMETER_JSON_LENGTH_MAX,
   PARAMETER_JSON_LEVELS_MAX,
 } from "../limits.ts";
-import { WITH_ADVICE } from "../schema_mistakes.ts";
+import { issuesOf, WITH_ADVICE } from "../schema_mistakes.ts";
 import { EventName, isStorable, StorableText } from "../text_schemas.ts";
 import { givenText, invalidParameter } from "./parameters.ts";
 import { PatternRefused, postgresPattern } from "./pattern.ts";
@@ -225,7 +225,7 @@ export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unkno
   if (!isPage) return value;
   const page = PageMatch.safeParse(value, WITH_ADVICE);
   if (page.success) return page.data;
-  for (const { message, path } of page.error.issues) {
+  for (const { message, path } of issuesOf(page.error)) {
     context.issues.push({ code: "custom", message, path: [...path], input: value });
   }
   return z.NEVER;
@@ -267,7 +267,7 @@ function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   }
   const parsed = schema.safeParse(value, WITH_ADVICE);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, ISSUES_NAMED_MAX);
+  const issues = issuesOf(parsed.error).slice(0, ISSUES_NAMED_MAX);
   throw invalidParameter(name, ...issues.map((issue) => describeIssue(issue, "").slice(0, 500)));
 }
 

@@ -28,6 +28,15 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   cursor: NO_EFFECT,
 };
 
+/** The parameters of a list of a project's saved things: those that reads share. */
+export const LIST_QUERY: Readonly<Record<string, string>> = {
+  project: "Project id. Default: the token's only project",
+  from: NO_EFFECT,
+  to: NO_EFFECT,
+  timezone: NO_EFFECT,
+  ...WITHOUT_EFFECT,
+};
+
 /** What a read compares with: what `compare` asks for, always the previous period, or nothing. */
 export type Compares = "asked" | "previous" | "nothing";
 
@@ -43,6 +52,26 @@ export function comparisonWarnings(compares: Compares, asked: ComparisonKind): W
 }
 
 /**
+ * Reads the range, of any length, of a read without series and comparison, and checks `interval` and `compare`.
+ * @throws Problem `invalid_parameter` that names every bad one
+ */
+export function readTimesWithoutEffect(
+  query: URLSearchParams,
+  projectTimezone: string,
+  nowMs: number,
+) {
+  let range: Range | null = null;
+  // For other comparisons only the value is checked: a long range may have no previous one.
+  const compared = () => comparisonKind(query) === "dates" ? range : null;
+  // Read in this order: the range comes first.
+  return readAll({
+    range: () => range = readRange(query, projectTimezone, nowMs, null),
+    interval: () => readInterval(query, range),
+    comparison: () => readComparison(query, compared(), projectTimezone, nowMs),
+  });
+}
+
+/**
  * Reads the parameters of such a list. Returns its range, of any length, and all of them as its reply shows them.
  * @param known descriptions of the parameters that it takes
  * @throws Problem `invalid_parameter` that names every bad one
@@ -53,19 +82,9 @@ export function readOfList(
   { id, timezone }: { readonly id: string; readonly timezone: string },
   nowMs: number,
 ) {
-  let range: Range | null = null;
-  const comparedBy = comparisonKind(query);
-  // For other comparisons only the value is checked: a long range may have no previous one.
-  const compared = () => comparedBy === "dates" ? range : null;
   const { times, unknown: _, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(known)),
-    // Read in this order: the range comes first.
-    times: () =>
-      readAll({
-        range: () => range = readRange(query, timezone, nowMs, null),
-        interval: () => readInterval(query, range),
-        comparison: () => readComparison(query, compared(), timezone, nowMs),
-      }),
+    times: () => readTimesWithoutEffect(query, timezone, nowMs),
     segment: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
@@ -80,7 +99,7 @@ export function readOfList(
     compare: shownComparison(query, times.comparison),
     ...others,
     cursor: givenText(query, "cursor"),
-    warnings: comparisonWarnings("nothing", comparedBy),
+    warnings: comparisonWarnings("nothing", comparisonKind(query)),
   };
   return { range: times.range, resolved };
 }

@@ -1,5 +1,5 @@
 import { recordAudit, visitorMark } from "../audit/audit.ts";
-import { recordAnyway } from "../audit/recorded_anyway.ts";
+import { recordExport } from "../audit/recorded_anyway.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import type { LongReplies } from "../auth/long_replies.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
@@ -35,7 +35,7 @@ export function actorRoutes(
       handler: async (exchange) => {
         const project = await projectOfQuery(database, exchange);
         const reply = await getActor(services, { project, params: exchange.params });
-        await recordAnyway({ sql: database, log: services.log }, {
+        await recordExport({ sql: database, log: services.log }, exchange.request, {
           ...askedBy(services, exchange),
           what: "actor.export",
           subject: visitorMark(project.id, exchange.params.id ?? ""),

@@ -29,6 +29,7 @@ import {
 } from "../notifications/webhook_endpoints.ts";
 import { type DocumentedRoute, NEW_ONLY, type RouteDoc } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
+import { LIST_QUERY } from "../query/without_effect.ts";
 import { READ_PROBLEMS } from "./report_routes.ts";
 
 export type NotificationRouteServices = NotificationServices & UnsubscribeServices;
@@ -109,23 +110,24 @@ function routesOf(services: NotificationRouteServices, kind: Kind): DocumentedRo
     method: DocumentedRoute["method"],
     at: string,
     handle: Handle,
-    doc: Omit<RouteDoc, "query">,
+    doc: RouteDoc,
   ): DocumentedRoute => ({
     method,
     path: at,
     access: "write",
     handler: (exchange) => handle(services, exchange),
-    doc: { ...doc, query: PROJECT },
+    doc: { query: PROJECT, ...doc },
   });
   return [
     route("GET", path, kind.list, {
       summary: `The ${one}s of a project, by slug`,
+      query: LIST_QUERY,
       success: {
         status: 200,
         description: `The ${one}s`,
         schema: z.object({ [member]: z.array(shown) }),
       },
-      problems: ASKED,
+      problems: ["invalid_parameter", "range_too_large", ...ASKED],
     }),
     route("PUT", slugPath, kind.put, {
       summary: `Save ${one === "alert" ? "an" : "a"} ${one}; 201 where it is new`,

@@ -38,7 +38,6 @@ import {
   getSegment,
   getSegments,
   putSegment,
-  SEGMENTS_QUERY,
   SEGMENTS_SEMANTICS,
   SegmentsReply,
 } from "../reports/segments/saved_segments.ts";
@@ -46,7 +45,7 @@ import { TRENDS } from "../reports/trends/trends.ts";
 import { VISIT } from "../reports/visits/visit.ts";
 import { VITALS } from "../reports/vitals/vitals.ts";
 import { replyShown } from "../query/reply_shown.ts";
-import { NO_EFFECT } from "../query/without_effect.ts";
+import { LIST_QUERY, NO_EFFECT } from "../query/without_effect.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
 import { SHARE_READS } from "../shares/share_views.ts";
@@ -246,7 +245,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
         ),
       doc: {
         summary: "The saved segments: people, events and sessions that reads can be asked about",
-        query: SEGMENTS_QUERY,
+        query: LIST_QUERY,
         semantics: SEGMENTS_SEMANTICS,
         success: { status: 200, description: "The segments", also: KNOWN, schema: SegmentsReply },
         problems: [...problems, "invalid_parameter"],

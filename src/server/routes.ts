@@ -1,5 +1,5 @@
 import manifest from "../../deno.json" with { type: "json" };
-import { recordAnyway } from "../audit/recorded_anyway.ts";
+import { recordExport } from "../audit/recorded_anyway.ts";
 import { accessRoutes } from "./access_routes.ts";
 import { actorRoutes } from "./actor_routes.ts";
 import { assistantRoute } from "./assistant_routes.ts";
@@ -320,7 +320,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
         const project = await projectOfQuery(services.database, exchange);
         const reply = await getEvents({ ...reports, project, exports }, exchange);
         if (!reply.headers.get("content-type")?.includes("ndjson")) return reply;
-        await recordAnyway({ sql: services.database, log: services.log }, {
+        await recordExport({ sql: services.database, log: services.log }, exchange.request, {
           ...askedBy(services, exchange),
           what: "events.export",
           subject: projectName(project),

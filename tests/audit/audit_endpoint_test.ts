@@ -179,6 +179,34 @@ onBothEngines("audit: an export of many requests is one entry", async (_, db) =>
   assert.equal(await rows(), 5, "an hour later it is another one");
 });
 
+Deno.test("audit: a HEAD gives nothing out, so it is no export", async () => {
+  const world = await new TestApp({}).start();
+  try {
+    const project = await world.project();
+    await world.post(project, [{ eventId: crypto.randomUUID(), userId: "jane" }]);
+    const headers = {
+      Accept: "application/x-ndjson",
+      Authorization: `Bearer ${world.app.controlToken}`,
+    };
+    const exports = [`/v1/events`, `/v1/actors/jane`, `/v1/archive`];
+    const recorded = async () => {
+      const { body } = await world.admin("GET", "/v1/audit");
+      const what = body.rows.map((entry: Entry) => entry.what);
+      return what.filter((one: string) => /export|archive/.test(one)).toSorted();
+    };
+    for (const method of ["HEAD", "GET"]) {
+      assert.deepEqual(await recorded(), []);
+      for (const path of exports) {
+        const reply = await world.fetch(`${path}?project=${project.id}`, { method, headers });
+        assert.equal(reply.status, 200, `${method} ${path}`);
+      }
+    }
+    assert.deepEqual(await recorded(), ["actor.export", "archive.make", "events.export"]);
+  } finally {
+    await world.stop();
+  }
+});
+
 Deno.test("audit: exports and erasures, without the person's identity", async () => {
   const world = await new TestApp({}).start();
   try {

@@ -87,6 +87,14 @@ Deno.test("readJson: every mistake at once, each with its place", async () => {
   assert.equal(told.find(({ field }) => field === "size")?.message, "Give a whole number.");
 });
 
+Deno.test("readJson: a member of another type is one mistake", async () => {
+  const Bounded = z.strictObject({ tags: z.array(z.string()).max(2, "Use at most 2 tags.") });
+  const { options } = await refusal(sending('{"tags":"abc"}'), Bounded);
+  assert.deepEqual(options.errors, [
+    { field: "tags", code: "invalid_type", message: "Use a list." },
+  ]);
+});
+
 Deno.test("readJson: the list of mistakes is bounded", async () => {
   const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`m${i}`, i]));
   const problem = await refusal(sending(JSON.stringify(many)));

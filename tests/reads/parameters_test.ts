@@ -14,6 +14,8 @@ Deno.test.beforeAll(async () => {
   visited = own.id;
   const sent = await server.post(own, [newEvent({ ...FIRST_EVENT, name: "page_view" })]);
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  // Asked again until the event is counted: a visit is not found before.
+  assert.equal((await server.admin("GET", `/v1/kpis?project=${visited}`)).body.pending, 0);
   const body = { title: "Saved", steps: ["page_view", "buy"] };
   const funnel = await server.admin("PUT", `/v1/funnels/${SAVED}?project=${project}`, body);
   assert.equal(funnel.status, 201, JSON.stringify(funnel.body));
@@ -155,6 +157,47 @@ Deno.test("reads: every mistake in a structured parameter is told, ten at most",
     "[1].op",
   ]);
   assert.equal((await messages(Array.from({ length: 6 }, () => bad))).length, 10);
+});
+
+Deno.test("reads: a structured parameter of another type is one mistake", async () => {
+  const list = { ...endpoint("/v1/funnels"), required: {} };
+  const { body } = await ask(list, { steps: '"more than ten letters"' });
+  assert.deepEqual(body.errors.map(({ message }: { message: string }) => message), [
+    "Use a list of steps.",
+  ]);
+  const { body: journeys } = await ask(endpoint("/v1/journeys"), { start: '{"path":[]}' });
+  assert.equal(journeys.detail, "start: path: Use text.");
+});
+
+Deno.test("digests, alerts, webhooks: shared parameters change nothing, and bad ones are refused", async () => {
+  for (const path of ["/v1/digests", "/v1/alerts", "/v1/webhooks"]) {
+    const list = { ...endpoint("/v1/kpis"), path, required: {} };
+    assert.equal((await ask(list, { from: "2026-01-01", bots: "only", limit: "5" })).status, 200);
+    const bad = { from: "x", interval: "year", limit: "0", filters: "{", colour: "red" };
+    const reply = await ask(list, bad);
+    assertProblem(reply, 400, "invalid_parameter");
+    assert.deepEqual(fieldsOf(reply.body).toSorted(), Object.keys(bad).toSorted(), path);
+    const twice = await server.admin("GET", `${path}?project=${project}&project=${project}`);
+    assertProblem(twice, 400, "invalid_parameter");
+    assert.deepEqual(fieldsOf(twice.body), ["project"]);
+  }
+});
+
+Deno.test("events: what has no effect is checked, in an export too", async () => {
+  const told = async (accept: string, params: Record<string, string>) => {
+    const path = `/v1/events?${new URLSearchParams({ project, ...params })}`;
+    const headers = { "Authorization": `Bearer ${server.app.controlToken}`, "Accept": accept };
+    const { status, body } = await server.fetch(path, { headers });
+    return status === 400 ? fieldsOf(body).join() : status;
+  };
+  for (const accept of ["application/json", "application/x-ndjson"]) {
+    assert.equal(await told(accept, { interval: "week", compare: "previous" }), 200);
+    assert.equal(await told(accept, { interval: "year", compare: "x" }), "interval,compare");
+    assert.equal(await told(accept, { compare: "segment:none" }), "compare");
+  }
+  // An export may be of a range that has no previous one.
+  const whole = { from: "0001-01-01", to: "2026-01-01", compare: "previous" };
+  assert.equal(await told("application/x-ndjson", whole), 200);
 });
 
 Deno.test("segments, notes: shared parameters change nothing, and bad ones are refused", async () => {

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
-import { DiskFull, ReplicaUnavailable } from "../../db/sql.ts";
+import { DiskFull, ReplicaUnavailable, type Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_JOB_WAIT_MS_MAX, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
-import { comparisonKind, shownComparison } from "../../query/comparison.ts";
+import { comparedSegment, comparisonKind, shownComparison } from "../../query/comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -21,13 +21,17 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import { namesBound, readRange } from "../../query/range.ts";
+import { namesBound } from "../../query/range.ts";
 import { replyShown } from "../../query/reply_shown.ts";
-import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
+import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings } from "../../query/warnings.ts";
-import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
+import {
+  comparisonWarnings,
+  NO_EFFECT,
+  readTimesWithoutEffect,
+} from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
 import { countedWithin, NOTHING_LACKED } from "../answer/counted.ts";
@@ -83,14 +87,7 @@ function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date, is
   const { place, times, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
     // `interval` and `compare` have no effect; bad values are refused as in any other report.
-    times: () =>
-      isExport
-        ? {
-          range: readRange(query, timezone, asOf.getTime(), null),
-          interval: null,
-          comparison: null,
-        }
-        : readTimes(query, timezone, asOf.getTime()),
+    times: () => (isExport ? readTimesWithoutEffect : readTimes)(query, timezone, asOf.getTime()),
     slug: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
@@ -123,6 +120,18 @@ async function catchUp(
   }
 }
 
+/** Loads the segment of the events. That of `compare`, which has no effect, must exist as in any other report. */
+async function segmentOf(
+  sql: Sql,
+  projectId: number,
+  slug: string | null,
+  query: URLSearchParams,
+): Promise<SavedSegment | null> {
+  const segment = await namedSegment(sql, projectId, "segment", slug);
+  await namedSegment(sql, projectId, "compare", comparedSegment(query));
+  return segment;
+}
+
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
@@ -143,7 +152,7 @@ export async function getEvents(
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
     await catchUp(context, scope, slug !== null, projectId);
-    const segment = await namedSegment(context.reads, projectId, "segment", slug);
+    const segment = await segmentOf(context.reads, projectId, slug, query);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
     return await lineReply(lines, requestId, readFailure);
@@ -158,7 +167,7 @@ export async function getEvents(
     projectId,
     async (sql, signal) => {
       const state = projectedState(sql, projectId);
-      const named = namedSegment(sql, projectId, "segment", slug);
+      const named = segmentOf(sql, projectId, slug, query);
       const [{ pending: waiting }, segment] = await Promise.all([state, named]);
       const selection = { ...selected, segment };
       const page = await onSnapshot(

@@ -7,8 +7,7 @@ import type { Exchange } from "../../http/router.ts";
 import { invalidBody, type ProblemPart } from "../../problem.ts";
 import { replyShown } from "../../query/reply_shown.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
-import { NO_EFFECT, readOfList, WITHOUT_EFFECT } from "../../query/without_effect.ts";
-import { READ_QUERY } from "../answer/report_endpoint.ts";
+import { LIST_QUERY, readOfList } from "../../query/without_effect.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import { deleterOf, putterOf, requirerOf } from "../saved/saved_definitions.ts";
 import {
@@ -50,15 +49,6 @@ async function refuseUnknownGoals(
   throw invalidBody(errors);
 }
 
-/** The parameters of `GET /v1/segments`, which are those that reads share. */
-export const SEGMENTS_QUERY: Readonly<Record<string, string>> = {
-  project: READ_QUERY.project!,
-  from: NO_EFFECT,
-  to: NO_EFFECT,
-  timezone: NO_EFFECT,
-  ...WITHOUT_EFFECT,
-};
-
 /** `GET /v1/segments`: the project's segments, by slug. Throws `invalid_parameter`. */
 export async function getSegments(
   { sql, now }: { readonly sql: Sql; readonly now: () => number },
@@ -66,7 +56,7 @@ export async function getSegments(
   { request, url }: Pick<Exchange<unknown>, "request" | "url">,
 ): Promise<Response> {
   const asOf = new Date(now());
-  const { resolved } = readOfList(url.searchParams, SEGMENTS_QUERY, project, asOf.getTime());
+  const { resolved } = readOfList(url.searchParams, LIST_QUERY, project, asOf.getTime());
   const query = { ...resolved, semantics: SEGMENTS_SEMANTICS };
   const segments = await listSegments(sql, project.projectId);
   return readReply(request, { asOf, pending: 0 }, query, { segments });
