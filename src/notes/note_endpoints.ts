@@ -55,7 +55,8 @@ export async function getNotes(
   const { range, resolved } = readOfList(query, NOTES_QUERY, project, asOf.getTime());
   const isNamed = namesBound(query);
   const shown = { ...resolved, ...isNamed ? {} : { from: null, to: null } };
-  const notes = await listNotes(sql, project.projectId, isNamed ? range : null);
+  const { timezone } = range;
+  const notes = await listNotes(sql, project.projectId, isNamed ? range : null, timezone);
   return readReply(request, { asOf, pending: 0 }, { ...shown, semantics: NOTES_SEMANTICS }, {
     notes,
   });

@@ -6,7 +6,7 @@ import { randomText } from "../auth/random_text.ts";
 import type { Param, Row, Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { dateOfDay, dayAt, dayNumber } from "../query/local_dates.ts";
-import { BOUND_USAGE, boundOf, type Range } from "../query/range.ts";
+import { BOUND_USAGE, boundOf, type Range, startOfDay } from "../query/range.ts";
 import { NOTE_TEXT_LENGTH_MAX, NOTES_MAX, NOTES_PER_KEY_AND_HOUR_MAX } from "./note_limits.ts";
 
 const ID = /^note_[A-Za-z0-9_-]{1,60}$/;
@@ -71,14 +71,20 @@ function noteOf({ note_id, day, at_ms, text, written_by }: NoteRow): Note {
   return { id: note_id, at, text, by: written_by };
 }
 
+/** Returns when a note's day begins in a time zone, or its instant, as epoch milliseconds. */
+function beginsMs({ day, at_ms }: NoteRow, timezone: string): number {
+  return day === null ? at_ms! : startOfDay(dateOfDay(day), timezone).getTime();
+}
+
 /**
- * Returns a project's notes, ordered by time, a day before the instants in it.
+ * Returns a project's notes, ordered by time, a day of the time zone before the instants in it.
  * @param range only the notes on days, by its time zone, and instants in it; null: all
  */
 export async function listNotes(
   sql: Sql,
   projectId: number,
   range: Range | null,
+  timezone: string,
 ): Promise<Note[]> {
   const bounds = range === null ? [null, null, null, null] : [
     range.from.getTime(),
@@ -90,10 +96,12 @@ export async function listNotes(
     `SELECT ${COLUMNS} FROM notes
     WHERE project_id = $1::int AND ($2::int8 IS NULL
       OR at_ms >= $2::int8 AND at_ms < $3::int8 OR day >= $4::int AND day <= $5::int)
-    ORDER BY coalesce(at_ms, day * 86400000::int8), at_ms IS NOT NULL, created_at, note_id`,
+    ORDER BY at_ms IS NOT NULL, created_at, note_id`,
     [projectId, ...bounds],
   );
-  return rows.map(noteOf);
+  // The start of a day is looked up once a note, not at each comparison.
+  const timed = rows.map((row) => ({ row, ms: beginsMs(row, timezone) }));
+  return timed.sort((a, b) => a.ms - b.ms).map(({ row }) => noteOf(row));
 }
 
 function noSuchNote(): Problem {

@@ -59,6 +59,23 @@ Deno.test("notes: on a day, at an instant and now, in the order of their times",
   assert.deepEqual(textsOf(await listed(project)), ["Day", "Instant", "Just now"]);
 });
 
+Deno.test("notes: a day stands before the instants that it has in the zone of the list", async () => {
+  const project = await people.app.project({ timezone: "Asia/Tokyo" });
+  // The day begins at 15:00 in Tokyo, at 05:00 in New York.
+  await note(project, { at: "2026-01-30T14:59:59.999Z", text: "Day before" });
+  await note(project, { at: "2026-01-30T15:00:00Z", text: "First instant" });
+  await note(project, { at: "2026-01-31", text: "Day" });
+  await note(project, { at: "2026-01-31T04:59:59Z", text: "Later" });
+  const tokyo = ["Day before", "Day", "First instant", "Later"];
+  assert.deepEqual(textsOf(await listed(project)), tokyo);
+  const range = { from: "2026-01-30", to: "2026-01-31" };
+  assert.deepEqual(textsOf(await listed(project, range)), tokyo);
+  const newYork = ["Day before", "First instant", "Later", "Day"];
+  const timezone = "America/New_York";
+  assert.deepEqual(textsOf(await listed(project, { ...range, timezone })), newYork);
+  assert.deepEqual(textsOf(await listed(project, { timezone })), newYork);
+});
+
 Deno.test("notes: those in a range, by the days of its zone", async () => {
   const project = await people.app.project({ timezone: "Europe/Berlin" });
   // The second is of 1 February in Berlin, of 31 January in UTC.

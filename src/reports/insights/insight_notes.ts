@@ -19,7 +19,7 @@ export async function notesOfRange(sql: Sql, projectId: number, range: Range) {
   const { timezone } = range;
   const first = dateAt(range.from.getTime(), timezone);
   const from = startOfDay(first.subtract({ days: 1 }), timezone);
-  const notes = await listNotes(sql, projectId, { ...range, from });
+  const notes = await listNotes(sql, projectId, { ...range, from }, range.timezone);
   return notes.map((note) => {
     const date = note.at.includes("T")
       ? dateAt(Date.parse(note.at), timezone)
