@@ -53,18 +53,20 @@ async function requirePerson(connection: Connection, call: Call): Promise<ShownP
   );
 }
 
-/** Returns the settings of a new person from the options of `add` and `invite`. */
-function wantedOf(call: Call) {
-  const { options } = call;
-  const role = options.text("role") ?? ROLE_DEFAULT;
-  const projects = options.list("project") ?? (role === "owner" ? null : ["*"]);
-  const name = options.text("name");
+/** Returns what the options of `add` and `invite` say of a person; undefined: nothing. */
+function saidOf({ options }: Call) {
   return {
-    email: emailOfWords(call),
-    role,
-    ...(projects === null ? {} : { projects }),
-    ...(name === null ? {} : { name }),
+    role: options.text("role") ?? undefined,
+    projects: options.list("project") ?? undefined,
+    name: options.text("name") ?? undefined,
   };
+}
+
+/** Returns the settings of a new person. */
+function wantedOf(call: Call) {
+  const { role = ROLE_DEFAULT, name, ...said } = saidOf(call);
+  const projects = said.projects ?? (role === "owner" ? undefined : ["*"]);
+  return { email: emailOfWords(call), role, projects, name };
 }
 
 /** Prints only the link on standard output, so that `LINK=$(footfall person invite …)` works. */
@@ -115,11 +117,13 @@ async function invite(call: Call): Promise<void> {
   const wanted = wantedOf(call);
   const invited = await withConnection(call, async (connection) => {
     const known = await findPerson(connection, call);
-    // A person who lost the link gets another one and keeps their role.
-    if (known?.joinedAt === null) {
-      return await callApi<Invited>(connection, "POST", `/v1/people/${known.id}/invitation`);
-    }
     await requireProjects(connection, call.options.list("project"));
+    // A person who lost the link gets another one, and keeps what no option names.
+    if (known?.joinedAt === null) {
+      const path = `/v1/people/${known.id}`;
+      await callApi(connection, "PATCH", path, saidOf(call));
+      return await callApi<Invited>(connection, "POST", `${path}/invitation`);
+    }
     return await callApi<Invited>(connection, "POST", "/v1/people", wanted);
   });
   showLink(call, invited);
@@ -193,7 +197,9 @@ export const PERSON_COMMANDS: readonly Command[] = [
     name: "person invite",
     summary: "Invite a person by a link, which is printed",
     usage: "footfall person invite EMAIL [options]",
-    notes: "It works once, for 7 days. Who has not used theirs gets another in its place.",
+    notes:
+      "It works once, for 7 days. Who has not used theirs gets another in its place, and keeps the\n" +
+      "role, projects and name that no option changes.",
     wordsMax: 1,
     options: NEW_PERSON,
     example: "footfall person invite ada@example.com --role viewer --project prj_default",

@@ -27,8 +27,15 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
       link.errors,
       /^For ada@example\.com, once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n$/,
     );
-    const again = await person(invite);
-    assert.notEqual(again.out, link.out);
+    // Another invitation: what its options say holds, what they do not say stays.
+    const options = ["--role", "admin", "--name", "Ada", "--json"];
+    const again = await person(["invite", "ada@example.com", ...options]);
+    const other = JSON.parse(again.out);
+    assert.notEqual(`${other.invitation.url}\n`, link.out);
+    assert.deepEqual(
+      [other.person.role, other.person.projects, other.person.name],
+      ["admin", ["prj_default"], "Ada"],
+    );
 
     const raised = await person(["role", "ADA@example.com", "editor"]);
     assert.equal(raised.out, "ada@example.com is editor of prj_default.\n", raised.errors);
@@ -39,7 +46,7 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
     );
     assert.match(
       (await person(["list"])).out,
-      /\nada@example\.com +ada +editor +prj_default +invited +–\n$/,
+      /\nada@example\.com +Ada +editor +prj_default +invited +–\n$/,
     );
     const reset = await person(["reset", "you@example.com"]);
     assert.match(reset.out, /\/stats\/#reset=[\w-]{43}\n$/);
