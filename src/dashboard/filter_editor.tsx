@@ -16,6 +16,7 @@ import type { Filter } from "./location_query.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 import { SHARE_ID } from "./share.ts";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
+import { isPathField, sentPath } from "./readable_path.ts";
 import { meantValue } from "./value_names.ts";
 
 const FIELD_CHOICES: readonly Choice[] = [
@@ -76,10 +77,14 @@ function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps)
   const [typed, setTyped] = useState(NOTHING_TYPED);
   const known = useFieldValues(field === PROPERTY ? null : field, event);
   const isWhole = op === "is" || op === "is_not";
-  const nameOf = (value: string) => isWhole ? valueLabel(field, value) : value;
+  const isPart = op !== "matches" && isPathField(field);
+  const nameOf = (value: string) => isWhole || isPart ? valueLabel(field, value) : value;
   const chosen = values.filter((value) => value !== typed.value);
   const names = known.filter((each) => !chosen.includes(each)).map(nameOf);
-  const meant = (text: string) => isWhole ? meantValue(field, text, known) : text.trim();
+  const meant = (text: string) => {
+    if (isWhole) return meantValue(field, text, known);
+    return isPart ? sentPath(text.trim()) : text.trim();
+  };
   const type = (text: string) => {
     const value = meant(text);
     const isNew = isLive && value !== "" && !chosen.includes(value);

@@ -1,5 +1,6 @@
 import type { Filter } from "./location_query.ts";
 import { countryName } from "./number_format.ts";
+import { isPathField, readablePath } from "./readable_path.ts";
 import { SHARE_ID } from "./share.ts";
 
 /** The fields of filters and breakdowns, with their labels. */
@@ -106,12 +107,13 @@ const MISSING: Readonly<Record<string, string>> = {
   device: "Unknown",
 };
 
-/** The label of a field's value: countries by name, null by a word. */
+/** The label of a field's value: countries by name, paths as people read them, null by a word. */
 export function valueLabel(field: string, value: string | number | boolean | null): string {
   if (value === null) return MISSING[field] ?? "(none)";
   if (value === OTHER) return "All others";
   if (field === "country" && typeof value === "string") return countryName(value);
   if (field === "device") return DEVICES[String(value)] ?? String(value);
+  if (isPathField(field)) return readablePath(String(value));
   return String(value);
 }
 

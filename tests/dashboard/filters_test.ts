@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { setLocale } from "../../src/dashboard/number_format.ts";
+import { readablePath, sentPath } from "../../src/dashboard/readable_path.ts";
 import { meantValue } from "../../src/dashboard/value_names.ts";
+import { newEvent } from "../support/app.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -29,6 +31,30 @@ Deno.test("a typed name means a country's code, whole or in part, and other text
   assert.equal(meantValue("country", "Österreich", known), "AT");
   assert.equal(meantValue("country", "Germany", known), "DE");
   setLocale("en-US");
+});
+
+Deno.test("a path is read with letters, and what is typed means the path that browsers send", () => {
+  const read: [string, string][] = [
+    ["/caf%C3%A9", "/café"],
+    ["/%d7%a2/%D7%91", "/ע/ב"],
+    ["/a%2Fb%20c%25", "/a%2Fb%20c%25"],
+    ["/cut%C3", "/cut%C3"],
+    // No-break space, and the mark that turns the text after it.
+    ["/a%C2%A0b%E2%80%AEc", "/a%C2%A0b%E2%80%AEc"],
+  ];
+  for (const [sent, shown] of read) assert.equal(readablePath(sent), shown, sent);
+  assert.equal(sentPath("/café/\ud800"), "/caf%C3%A9/\ud800");
+  const known = ["/%d7%a2", "/ב", "/%D7%91"];
+  const cases: [string, string][] = [
+    [" /ע ", "/%d7%a2"],
+    ["/ב", "/ב"],
+    ["/%D7%91", "/%D7%91"],
+    ["/é", "/%C3%A9"],
+    ["/a", "/a"],
+  ];
+  for (const [text, value] of cases) {
+    assert.equal(meantValue("entryPath", text, known), value, text);
+  }
 });
 
 /** Types into the dialog, and presses Apply without leaving the field. */
@@ -82,4 +108,37 @@ test("the editor itself tells of a value that never was", async (visit) => {
   await visit.until(page, `document.querySelector(".dialog .chip")?.innerText.trim() === "Email"`);
   await page.click(".dialog .button-primary");
   await visit.sees(page, "Channel is Email", ".chips");
+});
+
+test("pages whose addresses are not ASCII are read, typed and found by their letters", async (visit) => {
+  const project = await visit.server.project();
+  const paths = ["/%D9%85%D8%AA%D8%AC%D8%B1", "/caf%C3%A9", "/"];
+  await visit.server.post(
+    project,
+    paths.map((path) => newEvent({ name: "page_view", url: `https://shop.example${path}` })),
+  );
+  const page = await visit.open("", { project: project.id });
+  await visit.sees(page, "/متجر");
+  await visit.sees(page, "/café");
+  for (
+    const [op, text, value] of [["is", "/café", "/caf%C3%A9"], [
+      "contains",
+      "تجر",
+      "%D8%AA%D8%AC%D8%B1",
+    ]]
+  ) {
+    await page.click(".bar-filter");
+    await page.waitForSelector(".dialog select");
+    await page.select(".dialog select", "path");
+    await (await page.$$(".dialog select"))[1]!.select(op!);
+    await page.type(".dialog .filter-values input", text!);
+    await page.click(".dialog .button-primary");
+    await visit.sees(page, text!, ".chip-text");
+    assert.deepEqual(filtersOf(page).at(-1), { field: "path", op, values: [value] });
+    await page.click(".chip-close");
+    await visit.settled(page);
+  }
+  await visit.open("view=journeys", { project: project.id }).then((ways) =>
+    visit.sees(ways, "/متجر")
+  );
 });

@@ -5,6 +5,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
 import { PersonLink } from "../person_link.tsx";
+import { readablePath } from "../readable_path.ts";
 import { EventDetail } from "./events_detail.tsx";
 import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";
@@ -59,9 +60,9 @@ function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
             {name}
           </span>
           {bot === true && <span class="events-bot">Bot</span>}
-          {path !== null && <span class="events-under">{path}</span>}
+          {path !== null && <span class="events-under">{readablePath(path)}</span>}
         </td>
-        <td class="minor" title={path ?? undefined}>{path ?? NOTHING}</td>
+        <td class="minor" title={path ?? undefined}>{readablePath(path ?? NOTHING)}</td>
         <td class="minor">
           <Person event={event} />
         </td>

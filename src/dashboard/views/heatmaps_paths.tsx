@@ -9,6 +9,7 @@ import { Form } from "../form.tsx";
 import { go, rangeName } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
+import { meantPath, readablePath } from "../readable_path.ts";
 import type { PagedResource } from "../resource.ts";
 import { useTypedText } from "../typed_text.ts";
 import { DEVICE_LABELS, DEVICES, type PathRow } from "./heatmaps_replies.ts";
@@ -114,11 +115,12 @@ interface PathFormProps {
 
 /** Chooses any page, or with `*` many at once. */
 function PathForm({ page, known }: PathFormProps) {
-  const [draft, setDraft] = useTypedText(page ?? "");
+  const [draft, setDraft] = useTypedText(readablePath(page ?? ""));
+  const asked = meantPath(draft.trim(), [page ?? "", ...known]);
   return (
     <Form
       class="heatmaps-form"
-      onSubmit={() => draft.trim() !== "" && go({ params: { path: draft.trim() } })}
+      onSubmit={() => asked !== "" && go({ params: { path: asked } })}
     >
       <TextField
         label="Page, or a pattern such as /product/*"
@@ -126,7 +128,7 @@ function PathForm({ page, known }: PathFormProps) {
         value={draft}
         onChange={setDraft}
         placeholder="/pricing or /product/*"
-        suggestions={known}
+        suggestions={known.map(readablePath)}
         maxLength={2048}
       />
       <Button type="submit">Show</Button>
@@ -162,7 +164,8 @@ export function PathsPanel({ paths, page }: PathsProps) {
         rows={rows}
         rowKey={({ path }) => path}
         onRow={({ path }) => path !== OTHER && go({ params: { path } })}
-        rowAction={({ path }) => path === OTHER ? OTHER_TEXT : `Show the heatmap of ${path}`}
+        rowAction={({ path }) =>
+          path === OTHER ? OTHER_TEXT : `Show the heatmap of ${readablePath(path)}`}
         csvName={rangeName("heatmap pages")}
         {...paging}
       />

@@ -4,6 +4,7 @@ import { SelectField } from "../field.tsx";
 import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
+import { meantPath, readablePath } from "../readable_path.ts";
 import { useFieldValues } from "../suggestions.ts";
 import {
   type JourneyPlace,
@@ -45,12 +46,14 @@ interface PathFieldProps {
 }
 
 /** A page's path. */
-function PathField({ path, ...field }: PathFieldProps) {
-  const suggestions = useFieldValues("path", "page_view");
+function PathField({ label, path, onChange }: PathFieldProps) {
+  const known = useFieldValues("path", "page_view");
   return (
     <CommitField
-      {...field}
-      {...{ value: path, suggestions }}
+      label={label}
+      value={readablePath(path)}
+      suggestions={known.map(readablePath)}
+      onChange={(text) => onChange(meantPath(text, known))}
       placeholder="/pricing"
       maxLength={2048}
     />

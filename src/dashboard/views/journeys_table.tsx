@@ -33,7 +33,7 @@ function columnsOf(isBackward: boolean, question: Question): readonly Column<Row
   return [
     {
       title: isBackward ? "To" : "From",
-      value: ({ fromKind, from }) => text(fromKind, from),
+      value: ({ fromKind, from }) => from ?? text(fromKind, from),
       show: ({ step, fromKind, from }) => (
         <span title={from ?? undefined}>
           <span class="muted">{step}.</span> {text(fromKind, from)}
@@ -42,7 +42,7 @@ function columnsOf(isBackward: boolean, question: Question): readonly Column<Row
     },
     {
       title: isBackward ? "From" : "To",
-      value: ({ toKind, to }) => text(toKind, to),
+      value: ({ toKind, to }) => to ?? text(toKind, to),
       show: ({ step, toKind, to }) => (
         <span class="journeys-cell" title={to ?? undefined}>
           <span class="muted">{step + 1}.</span> {text(toKind, to)}

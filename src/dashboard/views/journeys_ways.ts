@@ -4,6 +4,7 @@ import type { JOURNEY_REPLY } from "../../reports/journeys/journey_scan.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
 import { hasValue } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
+import { readablePath } from "../readable_path.ts";
 import { type JourneyPlace, type Question, textOfPlace } from "./journeys_question.ts";
 
 /** `GET /v1/journeys`. */
@@ -30,7 +31,8 @@ export function isSingleValue({ kind }: Pick<WayNode, "kind">): boolean {
 export function valueText(kind: NodeKind, value: string | null, isBackward = false): string {
   if (kind === "other") return "Others";
   if (kind === "end") return isBackward ? "Begins here" : "Ends here";
-  return value ?? "(a page without a path)";
+  if (value === null) return "(a page without a path)";
+  return kind === "path" ? readablePath(value) : value;
 }
 
 /**

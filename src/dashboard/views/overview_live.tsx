@@ -8,6 +8,7 @@ import type { Live } from "../live_stream.ts";
 import { addFilter } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, ErrorNote, OldNote, Panel, Skeleton } from "../panel.tsx";
+import { readablePath } from "../readable_path.ts";
 import type { LiveReply } from "../replies.ts";
 
 interface PresentProps {
@@ -68,7 +69,7 @@ export function LiveLine({ live: { data, problem } }: { live: Live }) {
 type LivePage = LiveReply["pages"][number];
 
 const COLUMNS: readonly Column<LivePage>[] = [
-  { title: "Page", value: ({ path }) => path },
+  { title: "Page", value: ({ path }) => path, show: ({ path }) => readablePath(path) },
   numberColumn("Visitors", ({ visitors }) => visitors, {
     definition: DEFINITIONS.live,
     show: ({ path, visitors }) => (

@@ -61,7 +61,7 @@ const PATH: Column<PageRow> = {
   value: ({ path }) => path,
   show: ({ path, imported }) => (
     <span title={path}>
-      {path === OTHER ? valueLabel("path", path) : path}
+      {valueLabel("path", path)}
       {imported && <ImportedMark />}
     </span>
   ),
@@ -120,7 +120,9 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
       csvName={rangeName("pages")}
       onRow={({ path }) => path !== OTHER && addFilter(isExit ? "exitPath" : "path", path)}
       rowAction={({ path }) =>
-        path === OTHER ? OTHER_TEXT : `Show only: ${isExit ? "Exit page" : "Page"} is ${path}`}
+        path === OTHER
+          ? OTHER_TEXT
+          : `Show only: ${isExit ? "Exit page" : "Page"} is ${valueLabel("path", path)}`}
       {...of.paging}
     />
   );

@@ -6,6 +6,7 @@ import { effectiveTimezone, sharedParams } from "../location_state.ts";
 import { counted, dateTime, duration, integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { PersonLink } from "../person_link.tsx";
+import { readablePath } from "../readable_path.ts";
 import { usePages, useRead } from "../resource.ts";
 import { ViewLink } from "../view_link.tsx";
 import { Facts } from "./visits_facts.tsx";
@@ -46,8 +47,8 @@ function VisitFacts({ visit }: { visit: WholeVisit }) {
         ["Came from", originText(visit)],
         ["Campaign", campaignText(visit)],
         ["Referrer", visit.referrer],
-        ["Entry page", visit.entryPath],
-        ["Exit page", visit.exitPath],
+        ["Entry page", visit.entryPath && readablePath(visit.entryPath)],
+        ["Exit page", visit.exitPath && readablePath(visit.exitPath)],
         ["Place", placeText(visit)],
         ["Device", deviceText(visit)],
         ["Goals", conversions.length === 0 ? null : conversions.map(conversionText).join("; ")],

@@ -5,6 +5,7 @@ import { ownProperties } from "../../event_file/exported_event.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { duration, percent } from "../number_format.ts";
+import { readablePath } from "../readable_path.ts";
 import { ViewLink } from "../view_link.tsx";
 import { EventDetail } from "./events_detail.tsx";
 import { clockLabel, flattened } from "./events_record.ts";
@@ -49,7 +50,7 @@ function Click({ event }: { event: StoryEvent }) {
             params: { path: event.path, device: device === "desktop" ? null : device, kind },
           }}
         >
-          on the heat map of {event.path}
+          on the heat map of {readablePath(event.path)}
         </ViewLink>
       )}
       {event.path !== null && x !== null && y !== null && (
@@ -60,10 +61,11 @@ function Click({ event }: { event: StoryEvent }) {
 }
 
 function PageView({ event: { path, title, secondsOnPage } }: { event: StoryEvent }) {
+  const shown = path === null ? null : readablePath(path);
   return (
     <>
-      <strong>{title ?? path ?? "A page"}</strong>{" "}
-      {title !== null && path !== null && <span class="muted">{path}</span>}{" "}
+      <strong>{title ?? shown ?? "A page"}</strong>{" "}
+      {title !== null && shown !== null && <span class="muted">{shown}</span>}{" "}
       <span class="muted small">{duration(secondsOnPage)} on the page</span>
     </>
   );

@@ -4,6 +4,7 @@ import { effectiveTimezone, go, rangeName } from "../location_state.ts";
 import { duration, NOTHING } from "../number_format.ts";
 import { PersonLink } from "../person_link.tsx";
 import { EmptyNote } from "../panel.tsx";
+import { readablePath } from "../readable_path.ts";
 import type { usePages } from "../resource.ts";
 import { minuteLabel } from "./events_record.ts";
 import {
@@ -54,13 +55,13 @@ const COLUMNS: readonly Column<VisitRow>[] = [
   {
     title: "Entry page",
     value: ({ entryPath }) => entryPath,
-    show: ({ entryPath }) => whole(entryPath ?? NOTHING),
+    show: ({ entryPath }) => whole(readablePath(entryPath ?? NOTHING)),
     isMinor: true,
   },
   {
     title: "Exit page",
     value: ({ exitPath }) => exitPath,
-    show: ({ exitPath }) => whole(exitPath ?? NOTHING),
+    show: ({ exitPath }) => whole(readablePath(exitPath ?? NOTHING)),
     isMinor: true,
   },
   numberColumn("Events", ({ events }) => events, {
