@@ -107,8 +107,10 @@ export function useLive(): Live {
     setLive({ data: null, problem: null });
     start();
     document.addEventListener("visibilitychange", start);
+    addEventListener("online", start);
     return () => {
       document.removeEventListener("visibilitychange", start);
+      removeEventListener("online", start);
       abort.abort();
     };
   }, [JSON.stringify(params)]);

@@ -45,6 +45,20 @@ export function useLostFocus(find: () => HTMLElement | null | undefined, of: unk
 }
 
 /**
+ * Brings the first message about a refused request into view, with its field: a form may be taller than a phone, with its button
+ * below it.
+ */
+function useSeenProblem(problem: ApiProblem | null): void {
+  useLayoutEffect(() => {
+    if (problem === null) return;
+    // Safari gives no button the focus.
+    const form = document.querySelector("dialog[open]") ?? document.activeElement?.closest("form");
+    const message = form?.querySelector("[role=alert]");
+    (message?.closest(".field") ?? message)?.scrollIntoView({ block: "nearest" });
+  }, [problem]);
+}
+
+/**
  * The state of one request of a form or a dialog. `isOver`: after it succeeds, nothing is left to do, and the
  * button stays disabled. `place`: see `useKeptFocus`.
  */
@@ -55,6 +69,7 @@ export function useRequest<Args extends readonly unknown[] = readonly []>(
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   useKeptFocus(isBusy, place);
+  useSeenProblem(problem);
   const run = async (...args: Args) => {
     if (isBusy) return;
     setBusy(true);

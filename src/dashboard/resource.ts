@@ -66,8 +66,12 @@ const returns = signal(0);
 const STALE_MS = 5 * 60_000;
 let leftAtMs = Infinity;
 
-/** Repeats all reads when the person returns after a while. Called once. */
+/**
+ * Repeats all reads when the person returns after a while, or the network does: what failed without it is tried
+ * again within 48 s otherwise. Called once.
+ */
 export function reloadOnReturn(): void {
+  addEventListener("online", reloadAll);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") leftAtMs = Date.now();
     else if (Date.now() - leftAtMs > STALE_MS) returns.value++;

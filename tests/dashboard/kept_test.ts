@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { enter, fill, press, pressByKey, returnLater } from "./acts.ts";
-import { dashboardWorld, type Visit } from "./page.ts";
+import { ALL_SCOPES, dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 
@@ -58,6 +58,54 @@ test("What is typed stays while the server cannot be reached", async (visit) => 
   await page.evaluate("delete document.hidden, connect()");
   await visit.until(page, `document.querySelector(".panel .banner") === null`);
   assert.ok(await page.evaluate(typed));
+  await visit.settled(page);
+});
+
+test("Why a form was refused is seen, on a phone too, where it is taller than the window", async (visit) => {
+  visit.expectedFaults.push("Failed to load resource");
+  let isAway = true;
+  visit.intercept = (request) =>
+    isAway && request.method() === "POST" && request.url().endsWith("/v1/people")
+      ? { status: 503 }
+      : undefined;
+  const token = await visit.token(`${ALL_SCOPES} people`);
+  const size = { widthPx: 390, heightPx: 500 };
+  const page = await visit.open("view=settings&section=people", { ...size, token });
+  const isSeen = `(() => {
+    const [message, body] = ["[role=alert]", ".dialog-body"].map((selector) =>
+      document.querySelector("dialog " + selector)?.getBoundingClientRect());
+    return message && message.top >= body.top - 1 && message.bottom <= body.bottom + 1;
+  })()`;
+  await press(page, "Invite somebody");
+  await fill(page, "E-mail", "nobody");
+  await press(page, "Invite", "dialog");
+  await visit.until(page, isSeen);
+  isAway = false;
+  // The server refuses the address, whose field is at the beginning.
+  await page.$eval(".dialog-body", (body) => body.scrollTop = body.scrollHeight);
+  await press(page, "Invite", "dialog");
+  await visit.sees(page, "Give an e-mail address", "dialog");
+  await visit.until(page, isSeen);
+});
+
+test("What failed without a network is read again as soon as there is one", async (visit) => {
+  visit.expectedFaults.push("Failed to load resource");
+  const page = await visit.open("view=overview");
+  await visit.sees(page, "in 30 minutes");
+  await visit.settled(page);
+  // Nothing is tried again after a while.
+  await page.evaluate(`{
+    const set = setTimeout;
+    globalThis.setTimeout = (work, waitMs, ...rest) => waitMs < 2_000 ? set(work, waitMs, ...rest) : 0;
+    globalThis.setInterval = () => 0;
+  }`);
+  await page.setOfflineMode(true);
+  await page.click(".row-button");
+  await visit.sees(page, "The server cannot be reached.");
+  await visit.sees(page, "Live visitors cannot be read now");
+  await page.setOfflineMode(false);
+  await visit.sees(page, "in 30 minutes");
+  await visit.until(page, `!document.body.innerText.includes("The server cannot be reached.")`);
   await visit.settled(page);
 });
 

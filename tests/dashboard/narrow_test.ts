@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { press, tabTo } from "./acts.ts";
-import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
+import { ALL_SCOPES, dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 const SIZE = { widthPx: 320, heightPx: 640 };
@@ -106,6 +106,15 @@ test("narrow: nor any part of a dialog", async (visit) => {
   const notifications = await visit.open("view=settings&section=notifications", SIZE);
   await press(notifications, "New digest");
   await assertNarrow(visit, notifications, "a new digest");
+  const token = await visit.token(`${ALL_SCOPES} people`);
+  const people = await visit.open("view=settings&section=people", { ...SIZE, token });
+  await press(people, "Invite somebody");
+  await assertNarrow(visit, people, "an invitation");
+  const low = await people.$$eval(
+    ".choice-boxes .check",
+    (boxes) => boxes.filter((box) => box.scrollHeight > box.clientHeight).length,
+  );
+  assert.equal(low, 0, "names that lie over the next one");
 });
 
 test("narrow: what stands below a name of the settings is read whole", async (visit) => {
