@@ -2,9 +2,10 @@
  * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
  * `--filter kpis`.
  *
- * Files that wait for browsers and processes run first, two more of them at once than there are processors;
- * then those that compute, one for each: with two more at work, these took a fifth more of the processor.
- * DENO_JOBS tells another number for both. Those that take longest begin first:
+ * Files that wait for browsers and processes run first, more of them at once than there are processors, and beside
+ * them a few of those that compute (`COMPUTING_BESIDE`); then the rest of these, one for each processor: with two
+ * more at work, they took a fifth more of the processor. DENO_JOBS tells how many run at once of each kind, and has one kind
+ * follow the other. Those that take longest begin first:
  * one that begins last keeps a single processor busy at the end. The runner begins files in the order in
  * which it is told of them only within a folder, and folders by the length of their names; so each is
  * run by a file of one line in `dist/tests`. The others are dealt out to such files, a dozen to each: what
@@ -29,6 +30,9 @@ import {
 const ROOT = new URL("../", import.meta.url);
 const IN_CI = Deno.env.get("CI") === "true";
 const ENTRIES = "dist/tests/";
+const JOBS = Number(Deno.env.get("DENO_JOBS") ?? 0) || null;
+/** How many files that compute run beside those that wait, each in place of one of these; 0: one kind after the other. */
+const COMPUTING_BESIDE = JOBS === null ? 1 : 0;
 /** Several times what the tests have there at once; nothing is taken that is not used. */
 const IN_MEMORY_BYTES = 6e9;
 
@@ -164,13 +168,19 @@ const reports = await Deno.makeTempDir({ prefix: "footfall-reports-" });
 // It ends when the tests do. An interrupt reaches them by itself.
 Deno.addSignalListener("SIGINT", () => {});
 
-/** Passes on what the runner prints. @returns it */
-async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const [shown, read] = stream.tee();
-  const [text] = await Promise.all([
-    new Response(read).text(),
-    shown.pipeTo(Deno.stdout.writable, { preventClose: true }),
-  ]);
+/** Passes on what a runner prints, in whole lines: another may print beside it. @returns it */
+async function passOn(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  let text = "";
+  let shown = 0;
+  const show = (end: number) => {
+    if (end > shown) console.log(text.slice(shown, end));
+    shown = end + 1;
+  };
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    show(text.lastIndexOf("\n"));
+  }
+  show(text.length);
   return text;
 }
 
@@ -189,7 +199,7 @@ async function run(name: string, jobs: number, args: readonly string[]): Promise
     cwd: fileURLToPath(ROOT),
     stdout: IN_CI ? "piped" : "inherit",
     env: {
-      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(jobs),
+      DENO_JOBS: String(jobs),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();
@@ -204,19 +214,52 @@ async function run(name: string, jobs: number, args: readonly string[]): Promise
   return { outcome: outcomeOf(await Deno.readTextFile(report).catch(() => "")), printed, code };
 }
 
+/** Deals out entries to runs in their order: the smaller, the fewer are left, so that all lanes end together. */
+function* partsOf(entries: readonly string[], lanes: number): Generator<readonly string[]> {
+  for (let at = 0; at < entries.length;) {
+    const count = Math.ceil((entries.length - at) / (2 * lanes));
+    yield entries.slice(at, at += count);
+  }
+}
+
+/**
+ * Runs the entries that wait, and those that compute: a few beside them, then one for each processor.
+ * @returns null: they were ended
+ */
+async function runEntries(): Promise<Run[] | null> {
+  const { hardwareConcurrency: processors } = navigator;
+  const lanes = JOBS ?? processors;
+  const parts = partsOf(computing, lanes);
+  const runs: (Run | null)[] = [];
+  let begun = 0;
+  const lane = async () => {
+    for (const part of parts) {
+      const done = await run(`computing-${begun++}`, 1, ["--parallel", ...part]);
+      runs.push(done);
+      if (done === null) break;
+    }
+  };
+  const beside = Array.from({ length: COMPUTING_BESIDE }, lane);
+  const waitingJobs = JOBS ?? processors + 2 - COMPUTING_BESIDE;
+  const waited = await run("waiting", waitingJobs, ["--parallel", ...waiting]);
+  const more = waited === null ? 0 : lanes - COMPUTING_BESIDE;
+  await Promise.all([...beside, ...Array.from({ length: more }, lane)]);
+  const all = [waited, ...runs];
+  return all.every((each) => each !== null) ? all : null;
+}
+
 /** Runs all, sums them up, and tries again what is worth it. @returns whether all passed */
 async function runAll(): Promise<boolean> {
-  const { hardwareConcurrency: processors } = navigator;
-  const first = await run("waiting", processors + 2, ["--parallel", ...waiting]);
-  const second = first && await run("computing", processors, ["--parallel", ...computing]);
-  if (first === null || second === null) return false;
-  const outcome = together([first.outcome, second.outcome]);
+  const runs = await runEntries();
+  if (runs === null) return false;
+  const outcome = together(runs.map((each) => each.outcome));
   // What a filter leaves out is told by each run; the reports call it ignored.
   if (!Deno.args.some((arg) => arg.startsWith("--filter"))) console.log(summaryOf(outcome));
-  if (first.code === 0 && second.code === 0) return true;
+  if (runs.every(({ code }) => code === 0)) return true;
   const again = IN_CI ? testsToTry(outcome) : [];
   if (again.length === 0) return false;
-  const files = filesOf(again, first.printed + second.printed, [...waiting, ...computing]);
+  const printed = runs.map((each) => each.printed).join("");
+  const files = filesOf(again, printed, [...waiting, ...computing]);
   const last = await run("again", 1, [filterOf(again), ...files]);
   if (last === null) return false;
   console.log(summaryOfBoth(outcome, last.outcome));

@@ -76,6 +76,19 @@ export function filterOf(names: readonly string[]): string {
 }
 
 /**
+ * Lines of what a runner printed, each with its file: that is named in front of it, or above it where one file ran at a
+ * time. "": neither.
+ */
+function linesOf(printed: string): { readonly file: string; readonly line: string }[] {
+  let above = "";
+  return stripVTControlCharacters(printed).split("\n").map((text) => {
+    above = /^running \d+ tests? from \.\/(.+)$/.exec(text)?.[1] ?? above;
+    const [, file = above, line = text] = /^\.\/(\S+) => (.*)$/.exec(text) ?? [];
+    return { file, line };
+  });
+}
+
+/**
  * The files of these tests, by what the runner printed of the first try; all files where a test
  * is not found there. Loading all takes minutes, even where nothing of them is run.
  */
@@ -84,13 +97,13 @@ export function filesOf(
   printed: string,
   all: readonly string[],
 ): readonly string[] {
-  const lines = stripVTControlCharacters(printed).split("\n");
+  const lines = linesOf(printed);
   const found = new Set<string>();
   for (const name of names) {
-    const end = ` => ${name} ... FAILED`;
     // Several files may have a test of this name.
-    const files = lines.filter((text) => text.startsWith("./") && text.includes(end))
-      .map((line) => line.slice("./".length, line.indexOf(end)));
+    const files = lines
+      .filter(({ file, line }) => file !== "" && line.startsWith(`${name} ... FAILED`))
+      .map(({ file }) => file);
     if (files.length === 0 || files.some((file) => !all.includes(file))) return all;
     for (const file of files) found.add(file);
   }

@@ -53,6 +53,16 @@ Deno.test("second try: only their files are loaded, or all where one is not foun
   assert.deepEqual(filesOf(["one", "two (2)"], printed, all), ["dist/b_test.ts", "dist/a_test.ts"]);
   assert.deepEqual(filesOf(["one", "three"], printed, all), all);
   assert.deepEqual(filesOf(["one"], "", all), all);
+  const oneByOne = [
+    "running 1 test from ./dist/c_test.ts",
+    "one ... ok (1s)",
+    "running 2 tests from ./dist/b_test.ts",
+    "one ...",
+    "  two (2) ... FAILED (1s)",
+    "one ... FAILED (due to 1 failed step) (1s)",
+  ].join("\n");
+  assert.deepEqual(filesOf(["one"], oneByOne, all), ["dist/b_test.ts"]);
+  assert.deepEqual(filesOf(["two (2)"], oneByOne, all), all);
 });
 
 Deno.test("second try: what passes has passed; what fails again, or does not run, has failed", () => {
