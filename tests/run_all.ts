@@ -52,20 +52,31 @@ const WAITING: readonly string[] = [
   ...["tests/screenshots/", "tests/sdk/", "tests/notifications/", "tests/upgrade/"],
 ];
 
-/** What a file has that keeps a server or a browser for all its tests. */
-const KEEPING = /Deno\.test\.beforeAll\(|= (?:shared(?:\w*App|World|Captures)|dashboardWorld)\(/;
-/** What a file has whose tests look for timers that are left behind, which may be those of others. */
-const LOOKING = /sanitizeOps/;
+interface Kind {
+  /** What a file of this kind has. */
+  readonly of: RegExp;
+  /** How many of them one entry runs. */
+  readonly together: number;
+}
 
-/**
- * Files that one entry runs, but for the longest. Those that keep something have entries of their own: it is there from the
- * entry's first test to its last.
- */
-const FILES_TOGETHER = { keeping: 8, looking: 1, others: 12 } as const;
+/** Kinds of files, but for the longest; each file is of the first that fits. */
+const KINDS: readonly Kind[] = [
+  // Tests that look for timers that are left behind, which may be those of others.
+  { of: /sanitizeOps/, together: 1 },
+  // Those that keep one server from the entry's first test to its last, and share it.
+  { of: /= sharedWorld\(/, together: 7 },
+  { of: /= sharedApp\(\)/, together: 12 },
+  // Those that keep one each.
+  {
+    of: /Deno\.test\.beforeAll\(|= (?:keptApp|shared(?:\w*App|Captures)|dashboardWorld)\(/,
+    together: 8,
+  },
+  { of: /^/, together: 12 },
+];
 
-function kindOf(path: string): keyof typeof FILES_TOGETHER {
+function kindOf(path: string): Kind {
   const text = Deno.readTextFileSync(new URL(path, ROOT));
-  return LOOKING.test(text) ? "looking" : KEEPING.test(text) ? "keeping" : "others";
+  return KINDS.find(({ of }) => of.test(text))!;
 }
 
 /** Those that take longest, the longest first. Each has an entry of its own. */
@@ -132,8 +143,7 @@ async function writeEntry(paths: readonly string[]): Promise<string> {
 async function writeEntries(paths: readonly string[]): Promise<string[]> {
   const longest = LONGEST.filter((path) => paths.includes(path)).map((path) => [path]);
   const ofKinds = Map.groupBy(paths.filter((path) => !LONGEST.includes(path)), kindOf);
-  const dealt = (["keeping", "looking", "others"] as const)
-    .flatMap((kind) => dealtOut(ofKinds.get(kind) ?? [], FILES_TOGETHER[kind]));
+  const dealt = KINDS.flatMap((kind) => dealtOut(ofKinds.get(kind) ?? [], kind.together));
   return await Promise.all([...longest, ...dealt].map(writeEntry));
 }
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { assertProblem, newEvent, sharedApp, type TestProject } from "../support/app.ts";
+import { assertProblem, keptApp, newEvent, type TestProject } from "../support/app.ts";
 
 const HOUR_MS = 3_600_000;
 /** How far the server's clock is set forward. */
 let offsetMs = 0;
 
-const server = sharedApp({}, { now: () => Date.now() + offsetMs });
+const server = keptApp({}, { now: () => Date.now() + offsetMs });
 let project: TestProject;
 Deno.test.beforeAll(async () => void (project = await server.project()));
 

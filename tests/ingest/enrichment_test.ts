@@ -3,9 +3,9 @@ import { USER_AGENT_LENGTH_MAX } from "../../src/limits.ts";
 import {
   CHROME,
   type Json,
+  keptApp,
   newEvent,
   PUBLIC_PEER,
-  sharedApp,
   type TestProject,
 } from "../support/app.ts";
 
@@ -13,7 +13,7 @@ import {
 const offsetMs = (12 - new Date().getUTCHours()) * 3_600_000;
 const now = () => Date.now() + offsetMs;
 
-const server = sharedApp(
+const server = keptApp(
   { TRUSTED_PROXIES: "10.0.0.0/8, 192.168.0.0/16, 2001:db8:ffff::/48" },
   { now },
 );

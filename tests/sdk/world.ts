@@ -130,7 +130,7 @@ export class Visit {
   }
 }
 
-/** A real server, a site in front of it, and a real browser: one for all tests of a file. */
+/** A real server, a site in front of it, and a real browser: one for the tests of all files of an entry. */
 export class World {
   readonly server = new TestApp({ BASE_PATH: "/analytics" });
   readonly gate = new Gate((request) => this.server.app.fetch(request, "127.0.0.1"));
@@ -190,14 +190,22 @@ export class World {
   }
 }
 
-/** Declares the tests of a file, on one world. */
+let shared: World | null = null;
+
+/** Declares the tests of a file, on the world of its entry (`run_all.ts`). */
 export function sharedWorld(): (name: string, work: (visit: Visit) => Promise<void>) => void {
-  const world = new World();
-  Deno.test.beforeAll(() => world.start());
-  Deno.test.afterAll(() => world.stop());
+  const world = shared ??= keptWorld();
   return (name, work) =>
     Deno.test({
       name,
       fn: () => world.visit(work),
     });
+}
+
+/** A world that the tests of an entry keep from the first to the last. */
+function keptWorld(): World {
+  const world = new World();
+  Deno.test.beforeAll(() => world.start());
+  Deno.test.afterAll(() => world.stop());
+  return world;
 }

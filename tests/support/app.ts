@@ -211,11 +211,21 @@ export class TestApp {
   }
 }
 
-/** One server for all tests of a file: starting its database takes some tenths of a second of a processor. */
-export function sharedApp(
-  env: Record<string, string> = {},
-  substitutes: Substitutes = {},
-): TestApp {
+const shared = new Map<string, TestApp>();
+
+/**
+ * One server for the tests of all files of an entry (`run_all.ts`) that ask for the same: starting it takes 0.5 s of a
+ * processor. So each test has projects of its own, and no test asserts that there are no others.
+ */
+export function sharedApp(env: Record<string, string> = {}): TestApp {
+  const key = JSON.stringify(env);
+  const app = shared.get(key) ?? keptApp(env);
+  shared.set(key, app);
+  return app;
+}
+
+/** A server that the tests of an entry keep from the first to the last. */
+export function keptApp(env: Record<string, string> = {}, substitutes: Substitutes = {}): TestApp {
   const app = new TestApp(env, substitutes);
   Deno.test.beforeAll(async () => void await app.start());
   Deno.test.afterAll(() => app.stop());
