@@ -143,7 +143,8 @@ export function arrayLiterals<N extends string>(
 /**
  * Returns the SQL condition that a column of a key has one of many values, so that these are looked up by the key, and
  * the array is read once. Otherwise PostgreSQL, without statistics of a table, may read all rows of a project, and the
- * array anew at each.
+ * array anew at each. Beside it the project is given as `(SELECT $1::int)`: as a value that the statistics do not know
+ * it would have no rows, and any other index that begins with it be as good.
  * @param values the array's parameter with its casts
  */
 export const isOneOf = (column: string, values: string): string =>

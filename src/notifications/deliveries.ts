@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import { encodeRowCursor, readRowCursor } from "../query/row_cursor.ts";
+import { planByIndex } from "../db/index_plans.ts";
 import { ServedProjects } from "../db/served_projects.ts";
 import type { Message } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
@@ -116,6 +117,19 @@ const SENT_NOW_OF_PROJECT = ServedProjects.underWay(
   "SELECT s.project_id FROM deliveries s WHERE s.due_at IS NOT NULL AND s.claimed_until > now()",
 );
 
+const CLAIM = `UPDATE deliveries SET claimed_until = now() + $2::int8 * interval '1 ms'
+WHERE delivery_no = (
+  SELECT delivery_no FROM deliveries
+  WHERE due_at <= $1::text::timestamptz AND (claimed_until IS NULL OR claimed_until <= now())
+    AND ($3::text IS NULL OR delivery_id = $3::text)
+    AND NOT EXISTS (
+      SELECT FROM deliveries raised
+      WHERE raised.delivery_id = left(deliveries.delivery_id, ${ID_LENGTH})
+        AND raised.delivery_no < deliveries.delivery_no AND raised.due_at IS NOT NULL)
+  ORDER BY ${SENT_NOW_OF_PROJECT}, ${ServedProjects.turn("$4")}, due_at, delivery_no
+  LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`;
+
 /**
  * Claims the message that has waited longest, so that no other server sends it within SEND_CLAIM_MS. Projects with
  * fewer messages being sent go first, then the one that was `served` longest ago, so that receivers that do not
@@ -128,21 +142,10 @@ export async function claimDelivery(
   served = new ServedProjects(),
   id: string | null = null,
 ): Promise<DueDelivery | null> {
-  const [row] = await sql.query<DueRow>(
-    `UPDATE deliveries SET claimed_until = now() + $2::int8 * interval '1 ms'
-    WHERE delivery_no = (
-      SELECT delivery_no FROM deliveries
-      WHERE due_at <= $1::text::timestamptz AND (claimed_until IS NULL OR claimed_until <= now())
-        AND ($3::text IS NULL OR delivery_id = $3::text)
-        AND NOT EXISTS (
-          SELECT FROM deliveries raised
-          WHERE raised.delivery_id = left(deliveries.delivery_id, ${ID_LENGTH})
-            AND raised.delivery_no < deliveries.delivery_no AND raised.due_at IS NOT NULL)
-      ORDER BY ${SENT_NOW_OF_PROJECT}, ${ServedProjects.turn("$4")}, due_at, delivery_no
-      LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`,
-    [iso(nowMs), SEND_CLAIM_MS, id, served.literal],
-  );
+  const [row] = await sql.transaction(async (tx) => {
+    await planByIndex(tx);
+    return await tx.query<DueRow>(CLAIM, [iso(nowMs), SEND_CLAIM_MS, id, served.literal]);
+  });
   if (row === undefined) return null;
   served.note(row.project_id);
   return {

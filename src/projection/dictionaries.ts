@@ -76,15 +76,17 @@ export const TRAFFIC: Dictionary = {
 };
 
 // A lateral lookup per digest, because the planner has no statistics of a new project and would choose nested
-// scans for a join. The first row is the last assigned number.
+// scans for a join. It does not see which project it is: one that its statistics of others do not know would have
+// no rows, and each digest be searched among all of them. The first row is the last assigned number.
 const lookUp = ({ table, number }: Dictionary): string => `
 SELECT 0 AS n, coalesce(greatest(max(${number}), -min(${number})), 0) AS id
-FROM ${table} WHERE project_id = $1::int
+FROM ${table} WHERE project_id = (SELECT $1::int)
 UNION ALL
 SELECT k.n::int, d.id
 FROM unnest($2::text::uuid[]) WITH ORDINALITY AS k (digest, n)
 CROSS JOIN LATERAL (
-  SELECT ${number} AS id FROM ${table} WHERE project_id = $1::int AND digest = k.digest OFFSET 0) d`;
+  SELECT ${number} AS id FROM ${table}
+  WHERE project_id = (SELECT $1::int) AND digest = k.digest OFFSET 0) d`;
 
 const typeOf = (column: string): string => column === "device" ? '"char"' : "text";
 
@@ -282,7 +284,9 @@ export class Dictionaries {
     await tx.query(
       `WITH named AS (
         UPDATE terms SET is_name = true
-        WHERE project_id = $1::int AND ${isOneOf("term_id", "$2::text::int[]")} AND NOT is_name
+        WHERE project_id = (SELECT $1::int) AND ${
+        isOneOf("term_id", "$2::text::int[]")
+      } AND NOT is_name
         RETURNING term_id, term
       )
       INSERT INTO technical_names (project_id, term_id, name)

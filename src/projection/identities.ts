@@ -29,13 +29,13 @@ export interface Move {
 const LOOK_UP = `
 SELECT 0 AS n, coalesce(max(identity_id), 0) AS id, 0 AS actor,
   NULL::bigint AS "linkedMs", NULL::uuid AS "linkedBy"
-FROM identities WHERE project_id = $1::int
+FROM identities WHERE project_id = (SELECT $1::int)
 UNION ALL
 SELECT k.n::int, i.*
 FROM unnest($2::text::"char"[], $3::text::text[]) WITH ORDINALITY AS k (kind, value, n)
 CROSS JOIN LATERAL (
   SELECT identity_id, actor_id, linked_ms, linked_by FROM identities
-  WHERE project_id = $1::int AND kind = k.kind AND value = k.value OFFSET 0) i`;
+  WHERE project_id = (SELECT $1::int) AND kind = k.kind AND value = k.value OFFSET 0) i`;
 
 const ADD = `
 INSERT INTO identities (project_id, identity_id, actor_id, linked_ms, linked_by, kind, value)

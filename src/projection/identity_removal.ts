@@ -11,7 +11,7 @@ export async function namesOf(
 ): Promise<Map<string, number>> {
   const rows = await tx.query<{ name: string; identity_id: number }>(
     `SELECT kind::text || value AS name, identity_id FROM identities
-    WHERE project_id = $1::int AND ${isOneOf("identity_id", "$2::text::int[]")}`,
+    WHERE project_id = (SELECT $1::int) AND ${isOneOf("identity_id", "$2::text::int[]")}`,
     [projectId, arrayLiteral([...identities])],
   );
   return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));

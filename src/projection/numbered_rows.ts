@@ -10,7 +10,9 @@ export async function deleteNumbered(
 ): Promise<void> {
   if (numbers.length === 0) return;
   await tx.query(
-    `DELETE FROM ${table} WHERE project_id = $1::int AND ${isOneOf(number, "$2::text::int[]")}`,
+    `DELETE FROM ${table} WHERE project_id = (SELECT $1::int) AND ${
+      isOneOf(number, "$2::text::int[]")
+    }`,
     [projectId, arrayLiteral(numbers)],
   );
 }

@@ -37,12 +37,12 @@ const blank = ({ table, number, columns }: Dictionary): string => `
 UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
   columns.filter((column) => !OWN_WORDS.includes(column)).map((text) => `
   ${text} = CASE WHEN gone.${text} IS NULL OR gone.${text} IN (
-    SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${isOneOf(number, GONE)}
+    SELECT ${text} FROM ${table} WHERE project_id = (SELECT $1::int) AND ${isOneOf(number, GONE)}
     INTERSECT
     SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${number} NOT IN (SELECT unnest(${GONE}))
   ) THEN gone.${text} ELSE '' END`).join(",")
 }
-WHERE project_id = $1::int AND ${isOneOf(number, GONE)}`;
+WHERE project_id = (SELECT $1::int) AND ${isOneOf(number, GONE)}`;
 
 async function blankUnused(
   tx: Sql,
@@ -172,7 +172,7 @@ export async function unusedOf(
 /** Returns the names, paths and titles among words. */
 export async function textsOf(tx: Sql, projectId: number, { terms }: UsedWords): Promise<string[]> {
   const rows = await tx.query<{ term: string }>(
-    `SELECT term FROM terms WHERE project_id = $1::int AND ${isOneOf("term_id", GONE)}`,
+    `SELECT term FROM terms WHERE project_id = (SELECT $1::int) AND ${isOneOf("term_id", GONE)}`,
     [projectId, arrayLiteral([...terms])],
   );
   return rows.map(({ term }) => term);

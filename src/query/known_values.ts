@@ -1,8 +1,9 @@
 /** Looks up which values of a field a project has ever had, in its dictionaries instead of its events. */
-import type { Sql } from "../db/sql.ts";
+import { isOneOf, type Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { termDigests } from "./filter_conditions.ts";
 import type { Field } from "./filters.ts";
+import { keyedRows } from "./keyed_rows.ts";
 import { dictionaryOf } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { RESERVED_NAMES } from "../reserved_terms.ts";
@@ -13,22 +14,22 @@ interface ValueSource {
   readonly value: string;
   /** The SQL condition of the values that are suggested; null: none are. */
   readonly suggested: string | null;
-  /** Whether values are looked up by their digests, as they may be too long for an index. */
-  readonly isText: boolean;
+  /** The column of an index that values are looked up by: texts by their digests, being too long for one; null: none. */
+  readonly key: "digest" | "value" | null;
 }
 
 // An erasure leaves empty texts in place of what only the erased person had.
 const ANY = "value <> ''";
 
 function texts(suggested: string | null, from = "terms v"): ValueSource {
-  return { from, value: "v.term", suggested, isText: true };
+  return { from, value: "v.term", suggested, key: "digest" };
 }
 
 const ids = (kind: "u" | "a"): ValueSource => ({
   from: `(SELECT * FROM identities WHERE kind = '${kind}') v`,
   value: "v.value",
   suggested: null,
-  isText: false,
+  key: "value",
 });
 
 const PATHS = texts("starts_with(value, '/')");
@@ -44,7 +45,7 @@ const REFERRERS: ValueSource = {
     UNION ALL SELECT project_id, address FROM referrers WHERE address LIKE '%/%') v`,
   value: "v.value",
   suggested: `${ANY} AND value NOT LIKE '%/%'`,
-  isText: false,
+  key: null,
 };
 
 /** By field. Properties have none: no table lists their values, or all of their keys. */
@@ -57,7 +58,7 @@ const SOURCES: Readonly<Record<string, ValueSource>> = {
   referrer: REFERRERS,
   ...Object.fromEntries(COLUMNS.map((field): [string, ValueSource] => {
     const { table, text } = dictionaryOf(field);
-    return [field, { from: `${table} v`, value: text, suggested: ANY, isText: false }];
+    return [field, { from: `${table} v`, value: text, suggested: ANY, key: null }];
   })),
   userId: ids("u"),
   anonymousId: ids("a"),
@@ -75,12 +76,12 @@ function knownSql(
   field: string,
   values: readonly string[],
 ): string {
-  const { from, value, isText } = SOURCES[field]!;
-  const isWanted = isText
-    ? `v.digest = ANY(${params.uuids(termDigests(values))})`
-    : `${value} = ANY(${params.texts(values)})`;
-  return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${from}
-    WHERE v.project_id = ${project} AND ${isWanted}`;
+  const { from, value, key } = SOURCES[field]!;
+  const keys = key === "digest" ? params.uuids(termDigests(values)) : params.texts(values);
+  const rows = key === null
+    ? `${from} WHERE v.project_id = ${project} AND ${isOneOf(value, keys)}`
+    : keyedRows(from, `v.${key} = wanted.key`, project, keys);
+  return `SELECT DISTINCT '${field}' AS field, ${value} AS value FROM ${rows}`;
 }
 
 /** Returns the values of each field. */

@@ -3,6 +3,7 @@ import { parseJson } from "../json_text.ts";
 import { termDigests } from "../query/filter_conditions.ts";
 import { knownReferrerHost } from "../query/field_values.ts";
 import type { Field } from "../query/filters.ts";
+import { keyedRows } from "../query/keyed_rows.ts";
 import { type Dictionary, dictionaryOf, type Scope } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 
@@ -45,7 +46,9 @@ export async function readTexts(
   const rows = await sql.query<TextRow>(
     `SELECT id, text FROM (
       SELECT v.${id} AS id, ${text} AS text FROM ${table} v
-      WHERE v.project_id = ${params.int(projectId)} AND ${isOneOf(`v.${id}`, params.ints(ids))}
+      WHERE v.project_id = (SELECT ${params.int(projectId)}) AND ${
+      isOneOf(`v.${id}`, params.ints(ids))
+    }
     ) AS told WHERE text IS NOT NULL
     ${most === undefined ? "" : `ORDER BY text COLLATE "C" LIMIT ${params.int(most)}`}`,
     params.values,
@@ -62,12 +65,17 @@ export async function readIds(
 ): Promise<ValueTexts> {
   const params = new SqlParams();
   const { table, id, text } = fieldDictionary(field, params, siteHost);
-  const wanted = table === "terms"
-    ? `v.digest = ANY(${params.uuids(termDigests(texts))})`
-    : `v.kind = 'u' AND v.value = ANY(${params.texts(texts)})`;
+  const project = params.int(projectId);
+  const found = table === "terms"
+    ? keyedRows("terms v", "v.digest = wanted.key", project, params.uuids(termDigests(texts)))
+    : keyedRows(
+      "identities v",
+      "v.kind = 'u' AND v.value = wanted.key",
+      project,
+      params.texts(texts),
+    );
   const rows = await sql.query<TextRow>(
-    `SELECT v.${id} AS id, ${text} AS text FROM ${table} v
-    WHERE v.project_id = ${params.int(projectId)} AND ${wanted}`,
+    `SELECT v.${id} AS id, ${text} AS text FROM ${found}`,
     params.values,
   );
   return new Map(rows.map((row) => [row.id, row.text]));

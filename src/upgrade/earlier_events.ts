@@ -1,3 +1,4 @@
+import { planByIndex } from "../db/index_plans.ts";
 import type { Database, Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
@@ -38,6 +39,7 @@ async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
   const project = await tryLockEarlier(tx, projectId);
   if (project === null || project.remaining === 0) return null;
   if (await rowsWaiting(tx, projectId) >= MOVED_ROWS_WAITING_MAX) return null;
+  await planByIndex(tx);
   const rows = await earlierRows(tx, projectId, project, MOVED_EVENTS);
   if (rows.length === 0) {
     await tx.query("UPDATE earlier_projects SET remaining = 0 WHERE project_id = $1::int", [

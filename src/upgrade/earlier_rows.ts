@@ -51,7 +51,7 @@ export async function earlierRows(
 ): Promise<EventRow[]> {
   const rows = await sql.query(
     `SELECT ${COLUMNS} FROM earlier_events e
-    WHERE e.project_id = $1::int
+    WHERE e.project_id = (SELECT $1::int)
       AND (e.occurred_at, e.event_id) > ($2::text::timestamptz, $3::text::uuid)
     ORDER BY e.occurred_at, e.event_id LIMIT $4::int`,
     [projectId, after.moved_at, after.moved_id, count],
@@ -59,7 +59,7 @@ export async function earlierRows(
   return rows.map(rowOf);
 }
 
-const WITH_IDS = `project_id = $1::int AND ${isOneOf("event_id", "$2::text::uuid[]")}`;
+const WITH_IDS = `project_id = (SELECT $1::int) AND ${isOneOf("event_id", "$2::text::uuid[]")}`;
 
 /** Reads the earlier events with these ids, by id. */
 export async function earlierRowsOf(

@@ -338,3 +338,28 @@ onBothEngines(
     assert.equal(await isAnythingDue(database, nowMs), true);
   },
 );
+
+onBothEngines(
+  "limits: a message is claimed by index before the planner knows of twenty thousand messages",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    await database.script("ALTER TABLE deliveries SET (autovacuum_enabled = false)");
+    await database.query(
+      `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message, status,
+        created_at, due_at)
+      SELECT 'msg_' || i, 1, 'alert', 'a', 'mail', 'a@example.com', '{}', 'sent', now(),
+        CASE WHEN i <= 3 THEN now() - i * interval '1 minute' END
+      FROM generate_series(1, 20000) i`,
+    );
+    const [claimed, read] = await database.transaction(async (tx) => {
+      const taken = await claimDelivery(tx, Date.now());
+      const [row] = await tx.query<{ rows: number }>(
+        `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
+        FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'`,
+      );
+      return [taken, row!.rows];
+    });
+    assert.equal(claimed?.id, "msg_3", "the one that has waited longest");
+    assert.ok(read <= 20, `${read} rows were read`);
+  },
+);

@@ -8,8 +8,10 @@ import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { EarlierEvents } from "../../src/upgrade/earlier_events.ts";
 import { dropEmptiedTable } from "../../src/upgrade/earlier_projects.ts";
+import { eraseExpiredEarlier } from "../../src/upgrade/earlier_retention.ts";
 import { onBareEngines } from "../support/databases.ts";
 import { newRow } from "../support/event_rows.ts";
+import { withMembersInside } from "../support/fake_sql.ts";
 import {
   assertSame,
   earlierRow,
@@ -152,5 +154,28 @@ onBareEngines(
     await projecting;
     assert.equal(await hasEarlierEvents(database), false);
     assertSame(await segmentRows(database, 1), rows);
+  },
+);
+
+onBareEngines(
+  "upgrade: expired events are found in order before the planner knows of them",
+  async (_t, db) => {
+    const database = await db.open();
+    await migrateEarlier(database);
+    await storeEarlier(database, Array.from({ length: 2_000 }, (_, i) => earlierRow(i)));
+    await migrate(database, MIGRATIONS);
+    await database.query("UPDATE projects SET retention_days = 1");
+    const plans: string[] = [];
+    const explained = withMembersInside(database, (tx) => ({
+      query: async (text, params) => {
+        const rows = await tx.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, params);
+        if (text.includes("DELETE")) plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+        return await tx.query(text, params);
+      },
+    }));
+    assert.equal(await eraseExpiredEarlier(explained, new Date()), 2_000);
+    assert.match(plans.join("\n"), /Scan using events_by_time/);
+    assert.match(plans.join("\n"), /Tid Scan on earlier_events/);
+    assert.doesNotMatch(plans.join("\n"), /Sort|Bitmap|Seq Scan|Join/);
   },
 );

@@ -1,0 +1,13 @@
+/**
+ * Returns what follows FROM to read the rows `v` of a project that have one of many keys: a look-up of each by the index
+ * of project and key. The planner may not choose, nor does it see which project it is: it would take one that its
+ * statistics do not know for one without rows, and read them all by any index that begins with the project.
+ * @param from the table with the alias v
+ * @param key a condition on the column of the index after `project_id`, such as `v.digest = wanted.key`
+ * @param project the parameter for the project's number
+ * @param keys the parameter for the array of keys
+ */
+export function keyedRows(from: string, key: string, project: string, keys: string): string {
+  return `unnest(${keys}) AS wanted (key) CROSS JOIN LATERAL (
+    SELECT v.* FROM ${from} WHERE v.project_id = (SELECT ${project}) AND ${key} OFFSET 0) AS v`;
+}

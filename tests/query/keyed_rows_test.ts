@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { arrayLiteral, type Database, type Sql } from "../../src/db/sql.ts";
+import { Dictionaries } from "../../src/projection/dictionaries.ts";
+import { Identities } from "../../src/projection/identities.ts";
+import { termDigests } from "../../src/query/filter_conditions.ts";
+import { knownValues } from "../../src/query/known_values.ts";
+import { readIds } from "../../src/scans/value_texts.ts";
+import { columnsOf } from "../support/event_batch.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
+
+const ROWS = 20_000;
+const WANTED = 300;
+const TABLES = ["terms", "identities"];
+const SCOPE = { projectId: 1, siteHost: null };
+
+const path = (i: number) => `/p${i}`;
+const user = (i: number) => `user ${i}`;
+
+async function fill(database: Database, projectId: number, rows: number): Promise<void> {
+  const numbers = Array.from({ length: rows }, (_, i) => i + 10);
+  await database.query(
+    `INSERT INTO terms (project_id, term_id, digest, term)
+    SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::uuid[], $4::text::text[]) AS a`,
+    [
+      projectId,
+      ...[numbers, termDigests(numbers.map(path)), numbers.map(path)].map(arrayLiteral),
+    ],
+  );
+  await database.query(
+    `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
+    SELECT $1::int, i, i, 'u', 'user ' || i FROM generate_series(10, $2::int) AS i`,
+    [projectId, rows],
+  );
+}
+
+/** Returns how many rows of the dictionaries the work reads, in a transaction that is undone. */
+async function rowsRead(database: Database, work: (tx: Sql) => Promise<void>): Promise<number> {
+  let read = 0;
+  const undone = new Error("undone");
+  await database.transaction(async (tx) => {
+    await work(tx);
+    const [row] = await tx.query<{ rows: number }>(
+      `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
+      FROM pg_stat_xact_user_tables WHERE relname IN ('terms', 'identities')`,
+    );
+    read = row!.rows;
+    throw undone;
+  }).catch((error) => {
+    if (error !== undone) throw error;
+  });
+  return read;
+}
+
+onBothEngines(
+  "keyed rows: each value is looked up, whatever the planner knows of its project",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    for (const table of TABLES) {
+      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+    }
+    // The statistics know of another project alone.
+    await fill(database, 2, 20);
+    await database.script("ANALYZE");
+    await fill(database, 1, ROWS);
+    const some = Array.from({ length: WANTED }, (_, i) => 20 * (i + 1));
+    const paths = some.map(path);
+    const users = some.map(user);
+    const known = new Map([["path", new Set(paths)], ["userId", new Set(users)]]);
+    const rows = some.map((i) => newRow({ path: path(i), user_id: user(i) }));
+    const works: Record<string, (tx: Sql) => Promise<void>> = {
+      knownValues: async (tx) => assert.deepEqual(await knownValues(tx, 1, known), known),
+      "readIds of paths": async (tx) =>
+        assert.equal((await readIds(tx, SCOPE, "path", paths)).size, WANTED),
+      "readIds of users": async (tx) =>
+        assert.equal((await readIds(tx, SCOPE, "userId", users)).get(20), user(20)),
+      dictionaries: async (tx) => void await new Dictionaries(null).resolve(tx, 1, columnsOf(rows)),
+      identities: async (tx) => {
+        const ids = rows.map(({ event_id }) => event_id);
+        await new Identities().resolve(tx, 1, columnsOf(rows), new Float64Array(ids.length), ids);
+      },
+    };
+    for (const [name, work] of Object.entries(works)) {
+      const read = await rowsRead(database, work);
+      assert.ok(read <= 10 * WANTED, `${name} reads ${read} rows`);
+    }
+  },
+);
