@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isOneOf } from "../db/sql.ts";
 import { knownReferrerHost } from "./field_values.ts";
 import {
   type Field,
@@ -11,6 +12,7 @@ import {
   type LazyField,
   type SessionField,
 } from "./filters.ts";
+import { keyedRows } from "./keyed_rows.ts";
 import { postgresPattern } from "./pattern.ts";
 import { dictionaryOf, type SessionDimension } from "./selection.ts";
 import type { SqlParams } from "./sql_params.ts";
@@ -52,7 +54,7 @@ function textCondition(
   const texts = values.map(String);
   switch (op) {
     case "is":
-      return `${text} = ANY(${params.texts(texts)})`;
+      return isOneOf(text, params.texts(texts));
     case "contains":
       return `${text} LIKE ANY(${params.texts(texts.map((one) => `%${likePattern(one)}%`))})`;
     case "starts_with":
@@ -84,15 +86,22 @@ function termIds(
     return `SELECT n.term_id FROM technical_names n WHERE n.project_id = ${project}
       AND n.name <> ALL(${params.texts(wanted.values.map(String))})`;
   }
-  const condition = wanted.op === "is"
-    ? `t.digest = ANY(${params.uuids(termDigests(wanted.values.map(String)))})`
-    : textCondition(params, "t.term", wanted);
-  return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
+  if (wanted.op !== "is") {
+    const condition = textCondition(params, "t.term", wanted);
+    return `SELECT t.term_id FROM terms t WHERE t.project_id = ${project} AND ${condition}`;
+  }
+  const digests = params.uuids(termDigests(wanted.values.map(String)));
+  return `SELECT v.term_id FROM ${keyedRows("terms v", "v.digest = wanted.key", project, digests)}`;
 }
 
 /** Returns a subquery of the actors whose user id, or any of whose anonymous ids, fulfils a condition. */
 function actorIds({ params, project }: ConditionContext, wanted: Positive): string {
   const kind = isPersonField(wanted.field) ? "a" : "u";
+  if (wanted.op === "is") {
+    const values = params.texts(wanted.values.map(String));
+    const key = `v.kind = '${kind}' AND v.value = wanted.key`;
+    return `SELECT v.actor_id FROM ${keyedRows("identities v", key, project, values)}`;
+  }
   return `SELECT i.actor_id FROM identities i WHERE i.project_id = ${project} AND i.kind = '${kind}' AND ${
     textCondition(params, "i.value", wanted)
   }`;

@@ -3,7 +3,9 @@ import { arrayLiteral, type Database, type Sql } from "../../src/db/sql.ts";
 import { Dictionaries } from "../../src/projection/dictionaries.ts";
 import { Identities } from "../../src/projection/identities.ts";
 import { termDigests } from "../../src/query/filter_conditions.ts";
+import type { Filter } from "../../src/query/filters.ts";
 import { knownValues } from "../../src/query/known_values.ts";
+import { namedIds } from "../../src/scans/named_ids.ts";
 import { readIds } from "../../src/scans/value_texts.ts";
 import { columnsOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -74,6 +76,17 @@ onBothEngines(
         assert.equal((await readIds(tx, SCOPE, "path", paths)).size, WANTED),
       "readIds of users": async (tx) =>
         assert.equal((await readIds(tx, SCOPE, "userId", users)).get(20), user(20)),
+      filters: async (tx) => {
+        const is = (field: "path" | "userId", values: string[]): Filter => ({
+          field,
+          op: "is",
+          values,
+        });
+        const [[byPath, byUser] = []] = await namedIds(tx, SCOPE, [
+          [is("path", paths), is("userId", users)],
+        ]);
+        assert.deepEqual([byPath?.ids.length, byUser?.ids.length], [WANTED, WANTED]);
+      },
       dictionaries: async (tx) => void await new Dictionaries(null).resolve(tx, 1, columnsOf(rows)),
       identities: async (tx) => {
         const ids = rows.map(({ event_id }) => event_id);
