@@ -80,7 +80,10 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/** Lists events without filters: projected ones, found in segments, and those that are not projected yet. */
+/**
+ * Lists events without filters: projected ones, which the journal lacks or has in too many blocks, from segments, and
+ * those that are not projected yet.
+ */
 async function storedRows(
   source: ListSource,
   span: Span,
@@ -109,8 +112,11 @@ export async function listEvents(
   rows: number,
 ): Promise<EventRow[]> {
   const { sql, scope } = source;
-  if (isNarrowed(scope)) return await projectedRows(source, span, from, rows);
-  const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
+  const journalFrom = journalFromMs(sql, scope.projectId);
+  // If the list fails before it is needed, nothing awaits it.
+  journalFrom.catch(() => {});
+  if (isNarrowed(scope)) return await projectedRows({ ...source, journalFrom }, span, from, rows);
+  const edgeMs = Math.max(span.fromMs, await journalFrom);
   if (edgeMs >= spanAfter(span, from).toMs) return await storedRows(source, span, from, rows);
   const newest = { fromMs: edgeMs, toMs: span.toMs };
   // Of a damaged journal, projected events are in segments too. If others are damaged, `storedRows` fails as well.

@@ -132,6 +132,14 @@ async function segmentOf(
   return segment;
 }
 
+/** Warns of values in the filters of a read and of its segment that never occurred. */
+function warningsOf(sql: Sql, { projectId, filters }: Scope, segment: SavedSegment | null) {
+  return valueWarnings(sql, projectId, [
+    { parameter: "filters", filters },
+    { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
+  ]);
+}
+
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
@@ -166,21 +174,21 @@ export async function getEvents(
     context.readTimeoutMs,
     projectId,
     async (sql, signal) => {
+      // What depends on no other answer is sent at once. If another statement fails, nothing awaits it.
       const state = projectedState(sql, projectId);
-      const named = segmentOf(sql, projectId, slug, query);
-      const [{ pending: waiting }, segment] = await Promise.all([state, named]);
+      state.catch(() => {});
+      const segment = await segmentOf(sql, projectId, slug, query);
       const selection = { ...selected, segment };
+      const warned = warningsOf(sql, scope, segment);
+      warned.catch(() => {});
       const page = await onSnapshot(
         context,
         { sql, signal },
         selection,
         (source) => readPage(source, selection, cursor, rows, asOf),
       );
-      const warnings = await valueWarnings(sql, projectId, [
-        { parameter: "filters", filters },
-        { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
-      ]);
-      return { page, pending: waiting + await countLacked(sql, [projectId]), warnings, segment };
+      const pending = (await state).pending + await countLacked(sql, [projectId]);
+      return { page, pending, warnings: await warned, segment };
     },
     request.signal,
   );

@@ -2,8 +2,9 @@ import type { Sql } from "../../db/sql.ts";
 import type { TailCursor } from "../../query/event_cursor.ts";
 
 // Without rows that are set aside, which would hold back all later ones.
-const OLDEST_PENDING = `
-SELECT min(stored_by::text::int8)::text AS xid, min(received_at) AS received_at
+const PLACE = `
+SELECT pg_current_snapshot()::text AS snapshot, min(stored_by::text::int8)::text AS xid,
+  min(received_at) AS received_at
 FROM journal WHERE project_id = $1::int AND projected_at IS NULL`;
 
 /** Returns a snapshot without what a transaction and all later ones have stored. */
@@ -32,12 +33,10 @@ export async function projectedPlace(
   projectId: number,
   asOf: string,
 ): Promise<TailCursor & { readonly snapshot: string }> {
-  const place = { at: asOf, snapshot: await currentSnapshot(sql) };
-  const [oldest] = await sql.query<{ xid: string | null; received_at: Date | null }>(
-    OLDEST_PENDING,
-    [projectId],
-  );
-  const { xid, received_at } = oldest!;
+  type Oldest = { snapshot: string; xid: string | null; received_at: Date | null };
+  const [row] = await sql.query<Oldest>(PLACE, [projectId]);
+  const { snapshot: current, xid, received_at } = row!;
+  const place = { at: asOf, snapshot: current };
   if (xid === null || received_at === null) return place;
   const snapshot = snapshotBefore(place.snapshot, BigInt(xid));
   if (snapshot === place.snapshot) return place;

@@ -5,7 +5,7 @@ import { type BlockColumns, wholeEvents } from "../../store/journal_events.ts";
 import { type EventPlace, rowsAt } from "../../store/rows_by_place.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { yielding } from "../../store/yielding.ts";
-import { decodedRow, journalFromMs, type JournalSource, rowsBackwards } from "./journal_list.ts";
+import { decodedRow, type JournalSource, rowsBackwards } from "./journal_list.ts";
 import { JOURNAL_LIST_LIMITS } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
@@ -14,7 +14,10 @@ export interface FoundEvent extends EventPlace {
 }
 
 /** What the rows of a list are read from. */
-export type RowSource = JournalSource & Pick<Read, "blocks">;
+export interface RowSource extends JournalSource, Pick<Read, "blocks"> {
+  /** The event time from which on the journal has every event; absent: rows are read from segments alone. */
+  readonly journalFrom?: Promise<number>;
+}
 
 /**
  * Costs of reading, in decoded events of the journal: of the wanted events of one segment block, and of a
@@ -61,7 +64,7 @@ async function journalRowsOf(
 ): Promise<(EventRow | null)[]> {
   const { sql, scope: { projectId } } = source;
   const rows = new Array<EventRow | null>(found.length).fill(null);
-  const edgeMs = await journalFromMs(sql, projectId);
+  const edgeMs = await source.journalFrom ?? Infinity;
   // The journal may lack some events of earlier milliseconds.
   const recent = [...found.keys()].filter((i) => found[i]!.ms >= edgeMs);
   if (recent.length === 0) return rows;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { Param, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
@@ -12,6 +13,7 @@ import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { withMembers } from "../../support/fake_sql.ts";
 import { casesOn } from "../../support/engine_cases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import {
@@ -142,6 +144,34 @@ onBothEngines(
     const place = { ms: atMs, id: expected[4]! };
     const next = await listEvents(sourceOf(database), span, place, 5);
     assert.deepEqual(next.map(({ event_id }) => event_id), expected.slice(5, 10));
+  },
+);
+
+onBothEngines(
+  "stored events: a page asks once how far the journal goes, and what it lacks of segments alone",
+  async (_, db) => {
+    const history = randomHistory(60);
+    const database = await openWithHistory(db, history);
+    await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
+    const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + WORLD_DAYS * 24 * HOUR_MS };
+    const texts: string[] = [];
+    const noted =
+      <T>(ask: (text: string, params?: readonly Param[]) => Promise<T>) =>
+      (text: string, params?: readonly Param[]) => {
+        texts.push(text);
+        return ask(text, params);
+      };
+    const sql = withMembers<Sql>(database, {
+      query: noted(database.query.bind(database)) as Sql["query"],
+      binary: noted(database.binary.bind(database)),
+    });
+    for (const filters of [[], [{ field: "name", op: "is_not", values: ["none"] } as const]]) {
+      const source = { ...sourceOf(database, filters, "include"), sql };
+      texts.length = 0;
+      await listEvents(source, span, { ms: span.toMs, id: null }, 5);
+      assert.equal(texts.filter((text) => text.includes("journal_lacks_to_ms")).length, 1);
+      assert.ok(!texts.some((text) => text.includes("looked_at")));
+    }
   },
 );
 
