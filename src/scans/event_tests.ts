@@ -26,12 +26,15 @@ export async function eventPasses(
   site: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   lists: readonly (readonly Filter[])[],
-  bits: FilterBits,
+  bits: FilterBits | Promise<FilterBits>,
 ): Promise<EventPasses[]> {
   const bounds = ["termMax", "contextMin", "contextMax", "identityMax"] as const;
-  const reach = await idBounds(sql, site.projectId, ...bounds);
   const ofIds = lists.map((filters) => filters.filter(({ field }) => !isByBits(field)));
-  const named = await namedIds(sql, site, ofIds);
+  const [ofTimelines, reach, named] = await Promise.all([
+    bits,
+    idBounds(sql, site.projectId, ...bounds),
+    namedIds(sql, site, ofIds),
+  ]);
   const [contextMin, contextMax] = CONTEXTS_OF[bots];
   return named.map((filters, i) => {
     const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
@@ -45,7 +48,7 @@ export async function eventPasses(
       contextMin,
       contextMax,
       termMax: reach.termMax,
-      bits: bits.wanted(lists[i]!),
+      bits: ofTimelines.wanted(lists[i]!),
     };
   });
 }
@@ -56,7 +59,7 @@ export async function eventPassesOf(
   scope: Pick<Scope, "projectId" | "siteHost">,
   bots: BotChoice,
   filters: readonly Filter[],
-  bits: FilterBits,
+  bits: FilterBits | Promise<FilterBits>,
 ): Promise<EventPasses> {
   const [passes] = await eventPasses(sql, scope, bots, [filters], bits);
   return passes!;

@@ -14,7 +14,7 @@ export async function matchPasses(
   sql: Sql,
   scope: Scope,
   matches: readonly EventMatch[],
-  bits: FilterBits,
+  bits: FilterBits | Promise<FilterBits>,
 ): Promise<MatchPasses> {
   const { filters, bots } = scope;
   const lists = [

@@ -1,8 +1,9 @@
-import type { EventMatch } from "../query/filters.ts";
+import { type EventMatch, onEvents } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import { withoutTechnical } from "../query/technical.ts";
 import type { EventPasses } from "./event_test.ts";
 import { eventPassesOf } from "./event_tests.ts";
+import type { FilterBits } from "./filter_bits.ts";
 import { matchPasses } from "./match_passes.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import type { ScanSource } from "./read.ts";
@@ -11,6 +12,17 @@ import {
   selectTimelines,
   type TimelineNeeds,
 } from "./selected_timelines.ts";
+
+/** Sends the statements of a test beside those of the timelines, whose filter bits it needs only at its end. */
+async function selecting<T>(
+  timelines: Promise<SelectedTimelines>,
+  testOf: (bits: Promise<FilterBits>) => Promise<T>,
+): Promise<[SelectedTimelines, T]> {
+  const test = testOf(timelines.then((selected) => selected.timelines.bits));
+  // If the timelines fail, nothing awaits it.
+  test.catch(() => {});
+  return [await timelines, await test];
+}
 
 interface EventNeeds extends TimelineNeeds {
   /** Leaves out events with technical names, unless a filter names them. */
@@ -27,11 +39,14 @@ export async function selectEvents(
   { isCounting = false, ...needs }: EventNeeds = {},
 ): Promise<{ readonly selected: SelectedTimelines; readonly test: EventPasses }> {
   const { sql, scope } = source;
-  const selected = await selectTimelines(source, span, needs);
-  const { eventFilters, timelines: { bits } } = selected;
+  const eventFilters = onEvents(scope.filters);
   const ofScope = isCounting ? withoutTechnical(eventFilters) : eventFilters;
   const filters = [...ofScope, ...needs.filters ?? []];
-  return { selected, test: await eventPassesOf(sql, scope, scope.bots, filters, bits) };
+  const [selected, test] = await selecting(
+    selectTimelines(source, span, needs),
+    (bits) => eventPassesOf(sql, scope, scope.bots, filters, bits),
+  );
+  return { selected, test };
 }
 
 /** Selects the timelines of a span, and tells which selected events each of these matches takes. */
@@ -43,8 +58,10 @@ export async function selectMatches(
 ): Promise<{ readonly selected: SelectedTimelines; readonly matches: MatchPasses }> {
   const { sql, scope } = source;
   const filters = eventMatches.flatMap((match) => match.filters);
-  const selected = await selectTimelines(source, span, { ...needs, filters });
-  const { eventFilters, timelines: { bits } } = selected;
-  const matches = await matchPasses(sql, { ...scope, filters: eventFilters }, eventMatches, bits);
+  const ofEvents = { ...scope, filters: onEvents(scope.filters) };
+  const [selected, matches] = await selecting(
+    selectTimelines(source, span, { ...needs, filters }),
+    (bits) => matchPasses(sql, ofEvents, eventMatches, bits),
+  );
   return { selected, matches };
 }

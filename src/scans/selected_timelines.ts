@@ -43,6 +43,9 @@ export async function selectTimelines(
   const eventFilters = onEvents(filters);
   const isOfSessions = eventFilters.length < filters.length;
   const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
+  // Sent before the statements of the timelines. If these fail, nothing awaits it.
+  const passes = isOfSessions ? sessionPasses(sql, scope, filters) : null;
+  passes?.catch(() => {});
   const reach: Span = isOfSessions || asksForSessions
     ? {
       fromMs: (await sessionsAcross(source, projectId, span.fromMs)).fromMs,
@@ -50,7 +53,7 @@ export async function selectTimelines(
     }
     : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
-  const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
+  const sessions = passes === null ? null : { test: await passes, reach };
   const mannerOf = ({ byRun = false, askedEvents }: SelectedManner): ScanManner => ({
     sessions,
     byRun,

@@ -24,8 +24,10 @@ export async function sessionPasses(
 ): Promise<SessionPasses> {
   const ofSession = filters.filter(({ field }) => isSessionField(field));
   if (ofSession.length === 0) return EVERY_SESSION;
-  const reach = await idBounds(sql, scope.projectId, "termMax", "trafficMax");
-  const [named] = await namedIds(sql, scope, [ofSession]);
+  const [reach, [named]] = await Promise.all([
+    idBounds(sql, scope.projectId, "termMax", "trafficMax"),
+    namedIds(sql, scope, [ofSession]),
+  ]);
   const of = (id: SessionFieldId, max: number) =>
     passing(named!.filter(({ filter }) => filter.of === id), 0, max);
   return {

@@ -72,14 +72,12 @@ export async function scanCounts(
   const ofEvents = onEvents(scope.filters);
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
-  const inputs = {
-    buckets,
-    reach,
-    listed,
-    events: await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
-    sessions: await sessionPasses(sql, scope, scope.filters),
-    newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },
-  };
+  const [events, sessions, technical] = await Promise.all([
+    eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
+    sessionPasses(sql, scope, scope.filters),
+    readTechnicalNames(sql, scope.projectId),
+  ]);
+  const inputs = { buckets, reach, listed, events, sessions, newcomers: { span, technical } };
   const scan = timelines.scan(KPI_COUNTS, () => inputs, { asked: inputs });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
