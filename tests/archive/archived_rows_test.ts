@@ -5,7 +5,7 @@ import { readRowFigures } from "../../src/archive/read_figures.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { assertProblem, type Json } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { done, withApp, withDatabase, withEmbedded, withFile } from "./archive_world.ts";
 
 /** A row or two of each table that an archive holds, as the product writes them. */
@@ -95,7 +95,7 @@ const MOVED = ["deliveries"];
 /** The audit tells of the archives themselves. */
 const figures = (sql: Database) => readRowFigures(sql, true, new Set(["audit"]));
 
-onBothEngines("archive: every table that it holds is the same again", async (_t, db) => {
+onFreshEngines("archive: every table that it holds is the same again", async (_t, db) => {
   await withFile((file) =>
     withEmbedded(async (target) => {
       await withApp(db.env, () => Promise.resolve());
@@ -137,7 +137,7 @@ onBothEngines("archive: every table that it holds is the same again", async (_t,
   );
 });
 
-onBothEngines("archive: without --secrets, nothing that lets anybody in", async (_t, db) => {
+onFreshEngines("archive: without --secrets, nothing that lets anybody in", async (_t, db) => {
   await withFile(async (file) => {
     await withApp(db.env, () => Promise.resolve());
     await withDatabase(db.env, (sql) => sql.script(ROWS));
@@ -153,7 +153,7 @@ onBothEngines("archive: without --secrets, nothing that lets anybody in", async 
   });
 });
 
-onBothEngines(
+onFreshEngines(
   "restore: what is there already stays, and the archive's row is named",
   async (_t, db) => {
     await withFile((file) =>
@@ -189,7 +189,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("restore: what only a move takes along is refused", async (_t, db) => {
+onFreshEngines("restore: what only a move takes along is refused", async (_t, db) => {
   await withApp(db.env, async (app) => {
     const { id } = await app.project();
     const archive = crypto.randomUUID();
@@ -211,7 +211,7 @@ onBothEngines("restore: what only a move takes along is refused", async (_t, db)
   });
 });
 
-onBothEngines(
+onFreshEngines(
   "archive: every table of the schema is archived, or is left for a reason",
   async (_t, db) => {
     await withApp(db.env, () => Promise.resolve());

@@ -6,7 +6,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { damageOf } from "../../src/store/damage.ts";
 import { decodeHead } from "../../src/store/segment_head.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { assertProblem } from "../support/app.ts";
 import { newRow } from "../support/event_rows.ts";
 import {
@@ -161,7 +161,7 @@ async function assertToldByReads(env: Env, segment: string): Promise<void> {
   });
 }
 
-onBothEngines("archive: what cannot be read is named, and can be left out", async (t, db) => {
+onFreshEngines("archive: what cannot be read is named, and can be left out", async (t, db) => {
   await fill(db.env);
   await withFile(async (file) => {
     const change = (work: (sql: Database) => Promise<unknown>) => withDatabase(db.env, work);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { done, withApp, withEmbedded, withFile } from "./archive_world.ts";
 
 const PROJECT = "prj_default";
 const DIGEST = `/v1/digests/daily?project=${PROJECT}`;
 
-onBothEngines(
+onFreshEngines(
   "restore: a project's digests go by the time zone that it takes from the archive",
   (_t, db) =>
     withFile((file) =>

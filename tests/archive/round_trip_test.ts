@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Json, TestApp } from "../support/app.ts";
-import { onBothEngines, onPostgres } from "../support/databases.ts";
+import { onFreshEngines, onPostgres } from "../support/databases.ts";
 import { demoProjectOf, fillDemoProject } from "../reads/demo_project.ts";
 import { firstDifference, kept } from "../reads/snapshot_file.ts";
 import { SNAPSHOT_READS } from "../reads/snapshot_reads.ts";
@@ -49,7 +49,7 @@ async function assertRestored(env: Env, file: string, expected: Map<string, unkn
   assert.deepEqual(again.rows.left, []);
 }
 
-onBothEngines(
+onFreshEngines(
   "archive and restore: every read answers the same, on either engine",
   async (t, db) => {
     await withFile((file) =>

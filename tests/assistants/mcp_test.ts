@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ENDPOINTS, FIRST_EVENT, SAVED } from "../reads/endpoints.ts";
 import { assertProblem, type Json, newEvent, type TestProject } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { operatorToken, startServer } from "../support/server_process.ts";
 import { call, callMessage, McpServer, message, toolsOf } from "./mcp_server.ts";
@@ -52,7 +52,7 @@ async function documentedReads({ app }: McpServer): Promise<[string, Operation][
   });
 }
 
-onBothEngines(
+onFreshEngines(
   "assistants: every read of the OpenAPI document is a tool, and answers",
   async (t, db) => {
     const server = await new McpServer({ ...db.env }).start();
@@ -176,7 +176,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("assistants: a refused caller learns why by the status", async (t, db) => {
+onFreshEngines("assistants: a refused caller learns why by the status", async (t, db) => {
   const server = await new McpServer({ ...db.env, PUBLIC_URL: "https://stats.example.com" })
     .start();
   try {

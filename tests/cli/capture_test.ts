@@ -4,7 +4,7 @@ import { writeControlFile } from "../../src/cli/control_file.ts";
 import { verdict } from "../../src/screenshots/capture_status.ts";
 import type { ScreenshotResult } from "../../src/screenshots/browser/page_screenshot.ts";
 import { captured, failed, FakePageCamera } from "../screenshots/fake_page_camera.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { TestApp } from "../support/app.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { until } from "../support/server_process.ts";
@@ -102,7 +102,7 @@ Deno.test("footfall capture: wrong usage is 2, and says what is wrong", async ()
   });
 });
 
-onBothEngines("footfall capture: without a server it takes the pictures itself", async (_, db) => {
+onFreshEngines("footfall capture: without a server it takes the pictures itself", async (_, db) => {
   const { code, out, errors } = await run(["--path", "/a", "--device", "tablet"], db.env);
   assert.equal(code, 1, errors);
   assert.match(out, /^\/a +tablet +site_url_missing +The project has no site URL\./m);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { startServer } from "../support/server_process.ts";
 
 const WARNING = /"message":"the limit of open files is low: [^"]*at least 512","filesMax":(\d+)/;
 
-onBothEngines(
+onFreshEngines(
   "serve: few descriptors are warned of at the start where the embedded engine needs them",
   async (t, db) => {
     const isEmbedded = t.name.endsWith("[embedded]");

@@ -13,7 +13,7 @@ import {
 import { type BinaryRow, numberOf } from "../../src/db/binary_rows.ts";
 import { borrowDatabase } from "../../src/db/borrowed_database.ts";
 import { LentDatabase } from "../../src/db/lent_database.ts";
-import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { onFreshEngines, type TestDatabase } from "../support/databases.ts";
 
 const VALUES: readonly [expression: string, params: Param[], expected: unknown][] = [
   ["$1::int2", [-32768], -32768],
@@ -68,8 +68,8 @@ function onEveryWay(
   name: string,
   fn: (t: Deno.TestContext, db: Pick<TestDatabase, "open">) => Promise<void>,
 ): void {
-  onBothEngines(name, fn);
-  onBothEngines(`${name}, borrowed`, async (t, db) => {
+  onFreshEngines(name, fn);
+  onFreshEngines(`${name}, borrowed`, async (t, db) => {
     const { port1, port2 } = new MessageChannel();
     const database = await db.open();
     const lent = new LentDatabase(database, port1);
@@ -351,7 +351,7 @@ onEveryWay("transaction: many at once stay apart", async (_t, db) => {
   assert.ok(kept.every((name) => Number.parseInt(String(name)) % 2 === 0));
 });
 
-onBothEngines("close: later calls are refused", async (_t, db) => {
+onFreshEngines("close: later calls are refused", async (_t, db) => {
   const sql = await db.open();
   await sql.ping();
   const running = sql.query("SELECT 1 AS a");

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { gatheredRows } from "../../src/db/gathered_rows.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 
 const NAMES = ["number", "ms", "text", "id", "list"] as const;
 
-onBothEngines(
+onFreshEngines(
   "gathered rows: the statement's rows, in its order",
   async (t, db) => {
     const database = await db.open();

@@ -7,7 +7,7 @@ import {
   DiskFull,
   StatementRefused,
 } from "../../src/db/sql.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { withMembers } from "../support/fake_sql.ts";
 
 function lend(database: Database) {
@@ -21,7 +21,7 @@ function lend(database: Database) {
 const ENDLESS =
   "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
 
-onBothEngines("lent: a borrower's unfinished transactions are rolled back", async (_t, db) => {
+onFreshEngines("lent: a borrower's unfinished transactions are rolled back", async (_t, db) => {
   const database = await db.open();
   await database.script("CREATE TABLE kept (name text)");
   const { lent, borrowed } = lend(database);
@@ -43,7 +43,7 @@ onBothEngines("lent: a borrower's unfinished transactions are rolled back", asyn
   await borrowed.close();
 });
 
-onBothEngines("lent: rest resolves once the only session is idle", async (_t, db) => {
+onFreshEngines("lent: rest resolves once the only session is idle", async (_t, db) => {
   const database = await db.open();
   const { lent, borrowed } = lend(database);
   const LONG_MS = 600_000;
@@ -70,7 +70,7 @@ onBothEngines("lent: rest resolves once the only session is idle", async (_t, db
   await lent.close();
 });
 
-onBothEngines("lent: errors keep their kind", async (_t, db) => {
+onFreshEngines("lent: errors keep their kind", async (_t, db) => {
   const database = await db.open();
   const thrown = [
     new DatabaseUnavailable("away"),
@@ -93,7 +93,7 @@ onBothEngines("lent: errors keep their kind", async (_t, db) => {
   await lent.close();
 });
 
-onBothEngines("lent: a statement ends when it is cancelled or takes too long", async (_t, db) => {
+onFreshEngines("lent: a statement ends when it is cancelled or takes too long", async (_t, db) => {
   const database = await db.open();
   const { lent, borrowed } = lend(database);
   const isCancelled = (error: unknown) =>

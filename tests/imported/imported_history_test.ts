@@ -6,7 +6,7 @@ import {
   IMPORTED_VALUES_PER_DAY_MAX,
 } from "../../src/imported/imported_limits.ts";
 import { assertProblem, type Json, newEvent, TestApp, type TestProject } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 
 const pathOf = ({ id }: TestProject, source = "") =>
   `/v1/projects/${id}/imported-history${source === "" ? "" : `/${source}`}`;
@@ -380,7 +380,7 @@ step("for scope admin, and in the audit once an import", async (app) => {
   ]);
 });
 
-onBothEngines("imported history", async (t, db) => {
+onFreshEngines("imported history", async (t, db) => {
   const app = await new TestApp(db.env).start();
   try {
     for (const [name, work] of STEPS) await t.step(name, () => work(app));

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { Database } from "../../src/db/sql.ts";
 import { createSalts } from "../../src/ingest/salts.ts";
-import { onBothEngines, onPostgres, type TestDatabase } from "../support/databases.ts";
+import { onFreshEngines, onPostgres, type TestPlace } from "../support/databases.ts";
 
 const DAY_MS = 86_400_000;
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");
@@ -11,7 +11,7 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** The folder in which this database's files lie. */
-async function folderOf(database: Database, db: TestDatabase): Promise<string> {
+async function folderOf(database: Database, db: TestPlace): Promise<string> {
   const [row] = await database.query<{ folder: string; place: string }>(
     "SELECT current_setting('data_directory') AS folder, pg_relation_filepath('daily_salts') AS place",
   );
@@ -43,7 +43,7 @@ async function holders(database: Database, folder: string, bytes: Uint8Array): P
   return found;
 }
 
-onBothEngines("salts: nothing of a deleted one is left in the table's files", async (_, db) => {
+onFreshEngines("salts: nothing of a deleted one is left in the table's files", async (_, db) => {
   const database = await db.open();
   const folder = await folderOf(database, db);
   let nowMs = NOON_MS;
@@ -62,7 +62,7 @@ onBothEngines("salts: nothing of a deleted one is left in the table's files", as
   }
 });
 
-onBothEngines(
+onFreshEngines(
   "salts: what an earlier version left in the file goes at the start",
   async (_, db) => {
     const database = await db.open();
@@ -79,7 +79,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("salts: who asks while the file is replaced gets the same ones", async (_, db) => {
+onFreshEngines("salts: who asks while the file is replaced gets the same ones", async (_, db) => {
   const database = await db.open();
   const server = () => createSalts(database, () => NOON_MS, random);
   const days = [dayOf(NOON_MS), dayOf(NOON_MS - DAY_MS)];

@@ -38,7 +38,7 @@ const pendingOf = async (sql: Sql, projectId: number) =>
 
 /** The projection in its thread, with its workers, and what it told of its failures. */
 function threadOn(
-  { env }: TestDatabase,
+  { url }: TestDatabase,
   database: Database,
   options: ProjectionThreadOptions = {},
 ) {
@@ -47,7 +47,7 @@ function threadOn(
   // No request: it throws where nobody catches.
   const kill = () => workers.at(-1)!.postMessage(null);
   const state = { endsAtOnce: false };
-  const thread = new ProjectionThread(database, env.DATABASE_URL ?? null, {
+  const thread = new ProjectionThread(database, url, {
     ...options,
     observeFailure: (cause) => causes.push(cause),
     createWorker: () => {
@@ -228,7 +228,7 @@ onBothEngines(
     await insertEvents(database, someEvents(1, 0, 30));
     const causes: string[] = [];
     let workers = 0;
-    const thread = new ProjectionThread(database, db.env.DATABASE_URL ?? null, {
+    const thread = new ProjectionThread(database, db.url, {
       observeFailure: (cause) => causes.push(cause),
       signPauseMs: WAIT_MS,
       createWorker: () =>
@@ -259,7 +259,7 @@ onBothEngines("projection thread: a worker that gives signs of life stays", asyn
   const database = await openWithProjects(db);
   await insertEvents(database, someEvents(1, 0, 3));
   const causes: string[] = [];
-  const thread = new ProjectionThread(database, db.env.DATABASE_URL ?? null, {
+  const thread = new ProjectionThread(database, db.url, {
     observeFailure: (cause) => causes.push(cause),
     signPauseMs: 500,
     createWorker: signingWorker,

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TestApp, type TestProject } from "../support/app.ts";
-import { onBothEngines, onPostgres } from "../support/databases.ts";
+import { onFreshEngines, onPostgres } from "../support/databases.ts";
 import { SENT_EVENT } from "../ingest/odd_events.ts";
 import { type DemoProject, type Fill, startDemoProject } from "./demo_project.ts";
 import { SNAPSHOT_READS } from "./snapshot_reads.ts";
@@ -109,7 +109,7 @@ async function sendOddEvents(server: TestApp, project: TestProject, count: numbe
   }
 }
 
-onBothEngines("odd events come back from their export as they were", async (_t, db) => {
+onFreshEngines("odd events come back from their export as they were", async (_t, db) => {
   const server = await new TestApp(db.env).start();
   try {
     const project = await server.project();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { z } from "zod";
 import { EventsReply } from "../../src/reports/events/events_endpoint.ts";
 import { type ReadRouteServices, reportRoutes } from "../../src/server/report_routes.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { type DemoProject, startDemoProject } from "./demo_project.ts";
 import { assertCounted, assertOneDefinition, assertSums } from "./demo_agreement.ts";
 import { assertListed } from "./listed_numbers.ts";
@@ -52,7 +52,7 @@ async function assertAllReads(t: Deno.TestContext, demo: DemoProject, update: bo
   }
 }
 
-onBothEngines("snapshots of the demo project", async (t, db) => {
+onFreshEngines("snapshots of the demo project", async (t, db) => {
   const demo = await startDemoProject(db.env);
   try {
     await t.step("numbers are those of the events that were sent", () => assertCounted(demo));

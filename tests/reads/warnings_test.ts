@@ -3,7 +3,7 @@ import { SUGGESTION_ROWS_MAX, WARNINGS_MAX } from "../../src/limits.ts";
 import type { Filter } from "../../src/query/filters.ts";
 import { type ParameterFilters, valueWarnings } from "../../src/query/warnings.ts";
 import { newEvent, TestApp } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onBothEngines, onFreshEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 
 const is = (field: string, ...values: (string | number)[]) => ({ field, op: "is", values });
@@ -52,7 +52,7 @@ const FIELDS: readonly [string, string, string, string[]][] = [
   ["channel", "Email", "email", ["Email"]],
 ];
 
-onBothEngines(
+onFreshEngines(
   "a filter value that the project never had is told, with what is near",
   async (t, db) => {
     const app = await new TestApp(db.env).start();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { assertStored, Load } from "../support/load.ts";
 import { pause, startServer, until } from "../support/server_process.ts";
 import { RawConnection } from "./raw_connection.ts";
@@ -8,7 +8,7 @@ import { RawConnection } from "./raw_connection.ts";
 const DESCRIPTORS = 512;
 const SILENT = 900;
 
-onBothEngines("descriptors that run out: the server stays and serves", async (_t, db) => {
+onFreshEngines("descriptors that run out: the server stays and serves", async (_t, db) => {
   await using server = await startServer(db.env, { descriptorsMax: DESCRIPTORS });
   await using load = new Load(() => server.url, { clients: 2, eventsPerBatch: 5 });
   load.start();

@@ -26,7 +26,7 @@ async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void>
 Deno.test("a statement that would run for hours holds ingestion for its limit only; nothing is lost, nothing twice", () =>
   inFolder(async (dataDir) => {
     const open = () => openEmbedded(dataDir, { statementTimeoutMs: 400 });
-    const database = await openWithProjects({ open, env: {} });
+    const database = await openWithProjects({ open, url: null });
     const acknowledged = new Set<string>();
     try {
       const writer = new Writer(database, { flushesAtOnce: 1, observe: () => {} });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { assertStored, Load } from "../support/load.ts";
 import { pause, ServerProcess, startServer, until } from "../support/server_process.ts";
 
 const ROUNDS = 9;
 
-onBothEngines("kill -9: what was acknowledged is stored, exactly once", async (_t, db) => {
+onFreshEngines("kill -9: what was acknowledged is stored, exactly once", async (_t, db) => {
   let url: string | null = null;
   await using load = new Load(() => url, { clients: 6, eventsPerBatch: 20, repeatedShare: 0.1 });
   load.start();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { storedRows } from "../support/event_rows.ts";
 import { Load, postBatch } from "../support/load.ts";
 import {
@@ -135,23 +135,26 @@ async function goOnAfterErrors(server: ServerProcess): Promise<void> {
   }
 }
 
-onBothEngines("sockets: hostile and broken clients, and a good one beside them", async (_t, db) => {
-  await using server = await startServer({ ...db.env, LOG_LEVEL: "debug" });
-  const silent = Promise.all([fallSilent(server), neverAsk(server)]);
-  silent.catch(() => {});
-  await disconnectMidway(server);
-  await sendTooMuch(server);
-  await goOnAfterErrors(server);
-  await silent;
+onFreshEngines(
+  "sockets: hostile and broken clients, and a good one beside them",
+  async (_t, db) => {
+    await using server = await startServer({ ...db.env, LOG_LEVEL: "debug" });
+    const silent = Promise.all([fallSilent(server), neverAsk(server)]);
+    silent.catch(() => {});
+    await disconnectMidway(server);
+    await sendTooMuch(server);
+    await goOnAfterErrors(server);
+    await silent;
 
-  const load = new Load(() => server.url, { clients: 0, eventsPerBatch: 10 });
-  const reply = await postBatch(server.url, load.batch());
-  assert.deepEqual(await reply.json(), { accepted: 10, duplicates: 0, rejected: [] });
-  assert.doesNotMatch(server.errorOutput, /unexpected failure/);
-  const metrics = async () => await (await fetch(`${server.url}/metrics`)).text();
-  const noBodyHeld = async () => /^footfall_body_bytes_in_flight 0$/m.test(await metrics());
-  await until(LATE_MS_MAX, noBodyHeld, "the bytes of broken bodies are given back");
-  assert.equal(await server.stop(), 0);
-  const sql = await db.open();
-  assert.equal((await storedRows(sql)).length, 10, "of broken requests nothing is stored");
-});
+    const load = new Load(() => server.url, { clients: 0, eventsPerBatch: 10 });
+    const reply = await postBatch(server.url, load.batch());
+    assert.deepEqual(await reply.json(), { accepted: 10, duplicates: 0, rejected: [] });
+    assert.doesNotMatch(server.errorOutput, /unexpected failure/);
+    const metrics = async () => await (await fetch(`${server.url}/metrics`)).text();
+    const noBodyHeld = async () => /^footfall_body_bytes_in_flight 0$/m.test(await metrics());
+    await until(LATE_MS_MAX, noBodyHeld, "the bytes of broken bodies are given back");
+    assert.equal(await server.stop(), 0);
+    const sql = await db.open();
+    assert.equal((await storedRows(sql)).length, 10, "of broken requests nothing is stored");
+  },
+);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { assertStored, Load } from "../support/load.ts";
 import { pause, type ServerProcess, startServer, until } from "../support/server_process.ts";
 import { post, postHead, RawConnection, type RawReply } from "./raw_connection.ts";
@@ -40,7 +40,7 @@ function assertStopping(reply: RawReply): void {
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  onBothEngines(
+  onFreshEngines(
     `${signal}: answers what is under way, loses nothing, ends with 0`,
     async (_t, db) => {
       await using server = await startServer(db.env);

@@ -9,7 +9,7 @@ import { getReport, type ReportServices } from "../../src/reports/answer/report_
 import { planJoins } from "../../src/query/join_plans.ts";
 import { ENDPOINTS } from "../reads/endpoints.ts";
 import { TestApp } from "../support/app.ts";
-import { onBothEngines, type TestDatabase } from "../support/databases.ts";
+import { onBothEngines, onFreshEngines, type TestPlace } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { withMembersInside } from "../support/fake_sql.ts";
 import { FILTERS, freshEvents, READS } from "../support/fresh_project.ts";
@@ -54,7 +54,7 @@ function explaining(database: Database, visit: (rows: number, text: string) => v
 }
 
 /** Fills a project that the planner has statistics of, and another of the same size that it has none of. */
-async function fill(db: TestDatabase): Promise<string> {
+async function fill(db: TestPlace): Promise<string> {
   const server = await new TestApp(db.env).start();
   try {
     const projects = [await server.project(), await server.project()];
@@ -105,7 +105,7 @@ async function ask(
   assert.equal(reply.status, 200);
 }
 
-onBothEngines(
+onFreshEngines(
   "reads: of a project that was filled a moment ago visit no more than a bounded number of rows an event",
   async (t, db) => {
     const project = await fill(db);

@@ -3,7 +3,7 @@ import { CAPTURE_RETRY_MS } from "../../src/screenshots/capture_limits.ts";
 import { transient, verdict } from "../../src/screenshots/capture_status.ts";
 import { type Json, newEvent, type Reply, TestApp, type TestProject } from "../support/app.ts";
 import { assertProblem } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { captured, failed, FakePageCamera, screenshotOf } from "./fake_page_camera.ts";
 
 const BASE_PATH = "/stats";
@@ -63,7 +63,7 @@ const nextThree = () => {
 type Step = (world: World) => Promise<void>;
 const steps = new Map<string, Step>();
 
-onBothEngines("captures in the heatmaps", async (t, db) => {
+onFreshEngines("captures in the heatmaps", async (t, db) => {
   const pageCamera = new FakePageCamera(({ path, device }) => captured(`${path} ${device}`));
   const env = { ...db.env, BASE_PATH, CAPTURE_SCHEDULE: DAILY };
   const server = new TestApp(env, { pageCamera });

@@ -9,7 +9,7 @@ import {
   TestApp,
   type TestProject,
 } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { until } from "../support/server_process.ts";
 import { captured, failed, FakePageCamera } from "./fake_page_camera.ts";
 
@@ -55,7 +55,7 @@ const steps = new Map<string, Step>();
 /** Those of several servers on one database, which the embedded one cannot have. */
 const sharedSteps = new Map<string, Step>();
 
-onBothEngines("capture jobs", async (t, db) => {
+onFreshEngines("capture jobs", async (t, db) => {
   const pageCamera = new FakePageCamera(asPathSays);
   const env = { ...db.env, BASE_PATH };
   const server = new TestApp(env, { pageCamera });

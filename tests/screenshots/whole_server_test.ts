@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onBothEngines } from "../support/databases.ts";
+import { onFreshEngines } from "../support/databases.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import {
   API_KEY,
@@ -112,7 +112,7 @@ function processesWith(text: string): number[] {
   });
 }
 
-onBothEngines(
+onFreshEngines(
   "captures: from the order to the picture, by a server with its own permissions",
   async (t, db) => {
     await using site = new FixtureSite();

@@ -2,6 +2,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { READ_CONNECTIONS_MAX } from "../../src/limits.ts";
 import { makeBareDataDir, makeDataDir } from "./embedded_template.ts";
+import { planKeptDatabase, withKeptDatabase } from "./kept_database.ts";
 import { keepEngine } from "./kept_engine.ts";
 import {
   findPostgresBinaries,
@@ -14,22 +15,38 @@ import {
 export interface TestDatabase {
   /** Opens it; what the test does not close is closed after it. */
   open(): Promise<Database>;
+  /** Where PostgreSQL has it; null: the embedded engine does. */
+  readonly url: string | null;
+}
+
+/** A database that a server process can open, too: the embedded engine has a folder of its own. */
+export interface TestPlace extends TestDatabase {
   /** What a server process needs in its environment to use it. */
   readonly env: Record<string, string>;
 }
 
-type EngineTest = (t: Deno.TestContext, db: TestDatabase) => Promise<void>;
+type EngineTest<D = TestPlace> = (t: Deno.TestContext, db: D) => Promise<void>;
 
 let cluster: ThrowawayPostgres | null = null;
 let clusterIsPlanned = false;
 
 /**
- * Registers `<name> [embedded]` and `<name> [postgres]`, on a database of the present schema. Without
- * a PostgreSQL server installed the second is ignored, except where CI is true: there it runs, and
- * fails saying so.
+ * Registers `<name> [embedded]` and `<name> [postgres]`, on an empty database of the present schema. The tests of the
+ * embedded engine have one after the other (`kept_database.ts`). Without a PostgreSQL server installed the second is
+ * ignored, except where CI is true: there it runs, and fails saying so.
  */
-export function onBothEngines(name: string, fn: EngineTest): void {
-  register(name, fn, true);
+export function onBothEngines(name: string, fn: EngineTest<TestDatabase>): void {
+  planKeptDatabase();
+  Deno.test(
+    `${name} [embedded]`,
+    (t) => withKeptDatabase((open) => fn(t, { open, url: null })),
+  );
+  registerPostgres(name, fn, true);
+}
+
+/** The same with an engine that starts for this test, and a folder of its own: for servers, and for what it ends. */
+export function onFreshEngines(name: string, fn: EngineTest): void {
+  registerFresh(name, fn, true);
 }
 
 /**
@@ -40,12 +57,12 @@ export function onPostgres(name: string, fn: EngineTest): void {
   registerPostgres(name, fn, true);
 }
 
-/** The same as `onBothEngines` on a database without any table, as before the first start. */
+/** The same as `onFreshEngines` on a database without any table, as before the first start. */
 export function onBareEngines(name: string, fn: EngineTest): void {
-  register(name, fn, false);
+  registerFresh(name, fn, false);
 }
 
-function register(name: string, fn: EngineTest, hasSchema: boolean): void {
+function registerFresh(name: string, fn: EngineTest, hasSchema: boolean): void {
   Deno.test(`${name} [embedded]`, async (t) => {
     await keepEngine();
     const dataDir = await (hasSchema ? makeDataDir : makeBareDataDir)("footfall-data-");
@@ -95,7 +112,7 @@ async function withDatabase(
     return database;
   };
   try {
-    await fn(t, { open, env: place.env });
+    await fn(t, { open, url: place.databaseUrl, env: place.env });
   } finally {
     for (const database of opened) await database.close();
   }

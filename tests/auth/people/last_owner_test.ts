@@ -11,7 +11,7 @@ import {
 import { startSession } from "../../../src/auth/people/sessions.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { assertProblem, type Reply, TestApp } from "../../support/app.ts";
-import { onBothEngines, onPostgres } from "../../support/databases.ts";
+import { onBothEngines, onFreshEngines, onPostgres } from "../../support/databases.ts";
 import { PersonBrowser } from "../../support/person_browser.ts";
 import { until } from "../../support/server_process.ts";
 
@@ -52,35 +52,38 @@ async function isWaiting(sql: Database): Promise<boolean> {
   return (await sql.query("SELECT FROM pg_locks WHERE NOT granted")).length > 0;
 }
 
-onBothEngines("last owner: of two who are removed or demoted at once, one stays", async (_, db) => {
-  const sql = await db.open();
-  // The embedded engine has one session, which the app takes over.
-  const isShared = "DATABASE_URL" in db.env;
-  const substitutes = isShared ? {} : { opening: Promise.resolve(sql) };
-  const app = await new TestApp(isShared ? db.env : {}, substitutes).start();
-  const owners = async () =>
-    await sql.query("SELECT FROM people WHERE role = 'owner' AND joined_at IS NOT NULL");
-  try {
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const methods of ATTEMPTS) {
-        await sql.query("DELETE FROM people");
-        const ids = [await owner(sql), await owner(sql)];
-        const replies = await Promise.all(methods.map((method, i) =>
-          app.admin(
-            method,
-            `/v1/people/${ids[i]}`,
-            method === "PATCH" ? { role: "viewer", projects: ["*"] } : undefined,
-          )
-        ));
-        const told = replies.map(({ status, body }) => status === 409 ? body.code : "done");
-        assert.deepEqual(told.toSorted(), ["done", "last_owner"], methods.join(" and "));
-        assert.equal((await owners()).length, 1);
+onFreshEngines(
+  "last owner: of two who are removed or demoted at once, one stays",
+  async (_, db) => {
+    const sql = await db.open();
+    // The embedded engine has one session, which the app takes over.
+    const isShared = "DATABASE_URL" in db.env;
+    const substitutes = isShared ? {} : { opening: Promise.resolve(sql) };
+    const app = await new TestApp(isShared ? db.env : {}, substitutes).start();
+    const owners = async () =>
+      await sql.query("SELECT FROM people WHERE role = 'owner' AND joined_at IS NOT NULL");
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const methods of ATTEMPTS) {
+          await sql.query("DELETE FROM people");
+          const ids = [await owner(sql), await owner(sql)];
+          const replies = await Promise.all(methods.map((method, i) =>
+            app.admin(
+              method,
+              `/v1/people/${ids[i]}`,
+              method === "PATCH" ? { role: "viewer", projects: ["*"] } : undefined,
+            )
+          ));
+          const told = replies.map(({ status, body }) => status === 409 ? body.code : "done");
+          assert.deepEqual(told.toSorted(), ["done", "last_owner"], methods.join(" and "));
+          assert.equal((await owners()).length, 1);
+        }
       }
+    } finally {
+      await app.stop();
     }
-  } finally {
-    await app.stop();
-  }
-});
+  },
+);
 
 /** What a provider calls itself in its answers, and what may be configured for it. */
 const SAME_PROVIDERS: readonly (readonly [string, string])[] = [
@@ -123,42 +126,45 @@ onBothEngines(
   },
 );
 
-onBothEngines("last owner: who has no way in is none, and the last way in stays", async (_, db) => {
-  const sql = await db.open();
-  const issuer = "https://login.example.com";
-  const [leaving, other] = [await owner(sql), await owner(sql, null)];
-  const stays = (id: string) =>
-    assert.rejects(changePerson(sql, id, { role: "viewer" }, issuer), { code: "last_owner" });
-  const undone = new Error("undone");
-  const mayGo = (id: string, by: string | null) =>
-    assert.rejects(
-      sql.transaction(async (inside) => {
-        await removePerson(inside, id, by);
-        throw undone;
-      }),
-      undone,
-    );
-  await stays(leaving);
-  await mayGo(other, null);
-  // Also of whoever has no way in themselves what is told is true.
-  await sql.query("UPDATE people SET password = NULL");
-  await assert.rejects(removePerson(sql, leaving, null), {
-    message: /^No other owner can sign in\./,
-  });
-  await setPassword(sql, { personId: leaving, password: "scrypt$", nowMs: Date.now() });
-  await identity(sql, other, issuer);
-  await mayGo(leaving, issuer);
-  // Whoever signs in at a provider signs in nowhere once another one, or none, is configured.
-  for (const by of ["https://other.example.com", null]) {
-    await assert.rejects(removePerson(sql, leaving, by), { code: "last_owner" });
-  }
-  await passkeyOf(sql, other);
-  await mayGo(leaving, null);
-  await removePerson(sql, leaving, null);
-  await assertOwnerSignsIn(sql, null);
-  await removePasskey(sql, other, other);
-  await assert.rejects(assertOwnerSignsIn(sql, null), { code: "last_owner" });
-});
+onFreshEngines(
+  "last owner: who has no way in is none, and the last way in stays",
+  async (_, db) => {
+    const sql = await db.open();
+    const issuer = "https://login.example.com";
+    const [leaving, other] = [await owner(sql), await owner(sql, null)];
+    const stays = (id: string) =>
+      assert.rejects(changePerson(sql, id, { role: "viewer" }, issuer), { code: "last_owner" });
+    const undone = new Error("undone");
+    const mayGo = (id: string, by: string | null) =>
+      assert.rejects(
+        sql.transaction(async (inside) => {
+          await removePerson(inside, id, by);
+          throw undone;
+        }),
+        undone,
+      );
+    await stays(leaving);
+    await mayGo(other, null);
+    // Also of whoever has no way in themselves what is told is true.
+    await sql.query("UPDATE people SET password = NULL");
+    await assert.rejects(removePerson(sql, leaving, null), {
+      message: /^No other owner can sign in\./,
+    });
+    await setPassword(sql, { personId: leaving, password: "scrypt$", nowMs: Date.now() });
+    await identity(sql, other, issuer);
+    await mayGo(leaving, issuer);
+    // Whoever signs in at a provider signs in nowhere once another one, or none, is configured.
+    for (const by of ["https://other.example.com", null]) {
+      await assert.rejects(removePerson(sql, leaving, by), { code: "last_owner" });
+    }
+    await passkeyOf(sql, other);
+    await mayGo(leaving, null);
+    await removePerson(sql, leaving, null);
+    await assertOwnerSignsIn(sql, null);
+    await removePasskey(sql, other, other);
+    await assert.rejects(assertOwnerSignsIn(sql, null), { code: "last_owner" });
+  },
+);
 
 onPostgres(
   "last owner: of two who remove their only passkey at once, one keeps it",
@@ -188,7 +194,7 @@ onPostgres(
   },
 );
 
-onBothEngines("a rename leaves the role that another owner gives meanwhile", async (_, db) => {
+onFreshEngines("a rename leaves the role that another owner gives meanwhile", async (_, db) => {
   // On the embedded engine one change follows the other.
   if (!("DATABASE_URL" in db.env)) return;
   const sql = await db.open();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { type Json, newEvent, TestApp } from "../../support/app.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { onFreshEngines } from "../../support/databases.ts";
 import { newRow } from "../../support/event_rows.ts";
 
 /** Follows a project as a client does: page by page, from where the last poll ended. */
@@ -35,7 +35,7 @@ class Tail {
   }
 }
 
-onBothEngines("GET /v1/events?after=: live tailing", async (t, db) => {
+onFreshEngines("GET /v1/events?after=: live tailing", async (t, db) => {
   const server = await new TestApp(db.env).start();
   try {
     await t.step(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HEATMAP_ELEMENTS_MAX } from "../../../src/limits.ts";
 import { assertProblem, newEvent, TestApp } from "../../support/app.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { onFreshEngines } from "../../support/databases.ts";
 
 const click = (anonymousId: string, properties: Record<string, unknown>, path = "/") =>
   newEvent({ name: "click", anonymousId, path, properties: { x: 0.5, y: 10, ...properties } });
@@ -24,7 +24,7 @@ const EVENTS = [
   newEvent({ name: "press", anonymousId: "ann", path: "/", properties: { selector: "a.buy" } }),
 ];
 
-onBothEngines("heatmaps: the most clicked elements, by selector", async (t, db) => {
+onFreshEngines("heatmaps: the most clicked elements, by selector", async (t, db) => {
   const app = await new TestApp(db.env).start();
   const project = await app.project();
   await app.post(project, EVENTS);

@@ -9,7 +9,7 @@ import { createProjection } from "../../../src/projection/projection.ts";
 import { type ActorServices, deleteActor, getActor } from "../../../src/reports/people/actors.ts";
 import { erasePerson } from "../../../src/upgrade/earlier_people.ts";
 import { assertProblem, type Json, type Reply, TestApp } from "../../support/app.ts";
-import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
+import { onBothEngines, onFreshEngines, type TestPlace } from "../../support/databases.ts";
 import { newRow, openWithProjects, PROJECT_ONE, storedRows } from "../../support/event_rows.ts";
 import { withMembers } from "../../support/fake_sql.ts";
 import { storePicturesOf } from "../../screenshots/stored_pictures.ts";
@@ -360,7 +360,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("actors: one person's data, shown and erased", async (t, db: TestDatabase) => {
+onFreshEngines("actors: one person's data, shown and erased", async (t, db: TestPlace) => {
   const filled = await openWithProjects(db);
   await store(filled);
   await storePicturesOf(filled, 1, ["/start", "/jane's%20page"]);
