@@ -48,7 +48,7 @@ export function staticReply(
     "Vary": "Accept-Encoding",
   };
   if (hasCopy(request, file.etag)) return new Response(null, { status: 304, headers: all });
-  const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/.test(
+  const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(
     request.headers.get("accept-encoding") ?? "",
   );
   const bytes = isGzipped ? file.gzipped : file.plain;

@@ -23,6 +23,14 @@ Deno.test("static files: a file comes whole, with its length, plain or gzipped",
   assert.equal(new TextDecoder().decode(gunzipSync(bytes)), TEXT);
 });
 
+Deno.test("static files: names of encodings have no case", () => {
+  const encodingFor = (accepted: string) =>
+    replyTo({ "Accept-Encoding": accepted }).headers.get("content-encoding");
+  assert.equal(encodingFor("GZIP"), "gzip");
+  assert.equal(encodingFor("GZip;Q=0.5"), "gzip");
+  assert.equal(encodingFor("GZIP;Q=0, br"), null);
+});
+
 Deno.test("static files: replies share the bytes of a large file, and copy those of a small one", async () => {
   const handedOver = async (bytes: number, accepted: string) => {
     // Random letters: gzipped, it stays above half of its length.
