@@ -124,11 +124,15 @@ export function useRead<T>(
   });
   const [turn, setTurn] = useState(0);
   const outages = useRef(0);
+  const lastReturn = useRef(0);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   // Effects of inner components run first, so what the whole view waits for would be sent last.
   const useTimely = isFirst ? useLayoutEffect : useEffect;
   useTimely(() => {
     if (path === null) return;
+    // A browser says that the network is back some time before a request comes through.
+    if (lastReturn.current !== returns.value) outages.current = 0;
+    lastReturn.current = returns.value;
     const abort = new AbortController();
     let again: ReturnType<typeof setInterval> | undefined;
     // A hidden tab reads nothing.
