@@ -356,7 +356,7 @@ export const MOVE_COMMAND: Command = {
     "seconds (503 with Retry-After: clients send again), counts and digests are compared, and it\n" +
     "answers 503 `moved` until it is started with the new DATABASE_URL. The embedded database is left\n" +
     "as it was. Stopped or killed at any moment, the server goes on by itself within 15 seconds, and\n" +
-    "the same command begins where that is possible. To stay after all, delete DATA_DIR/moved.json\n" +
+    "the same command continues the move. To stay after all, delete DATA_DIR/moved.json\n" +
     "before anything was sent to the new server, and start the old one again.",
   wordsMax: 0,
   options: {
