@@ -33,7 +33,8 @@ function sqlWithErrors(sql: Sql, to: string): Sql {
     query: (text, params) => withErrors(sql.query(text, params)),
     binary: (text, params) => withErrors(sql.binary(text, params)),
     script: (text) => withErrors(sql.script(text)),
-    transaction: (work) => withErrors(sql.transaction((inner) => work(sqlWithErrors(inner, to)))),
+    transaction: (work, ...others) =>
+      withErrors(sql.transaction((inner) => work(sqlWithErrors(inner, to)), ...others)),
   };
 }
 

@@ -60,12 +60,13 @@ class BorrowedSql implements Sql {
     signal?: AbortSignal,
     settings?: Settings,
   ): Promise<T> {
+    const texts = settings?.();
     const scope = await this.loan.ask(this.scope, { kind: "begin" }) as number;
     const cancel = () => this.loan.tell(scope, { kind: "cancel" });
     signal?.addEventListener("abort", cancel);
     const inside = new BorrowedSql(this.loan, scope);
     // A failure is that of the transaction: the lender's commit throws it.
-    if (settings !== undefined) inside.script(settings().join("; ")).catch(() => {});
+    if (texts !== undefined) inside.script(texts.join("; ")).catch(() => {});
     let result: T;
     try {
       result = await work(inside);

@@ -148,7 +148,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
 
   /**
    * Takes no turn: a read keeps its own for as long as it counts. An engine at work counts as one that answers, until
-   * it has been for so long that others are refused.
+   * one statement has taken so long that others are refused.
    */
   async ping(): Promise<void> {
     const { thread: { lost, busyMs } } = this;

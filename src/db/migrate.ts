@@ -81,9 +81,12 @@ export async function migrate(
     const name = await sql.transaction((tx) => applyNext(tx, known, patience.lockMs)).catch(
       async (error) => {
         if (!isRefused(error, LOCK_REFUSED)) throw error;
-        const migration = (await pending(sql, known))?.name ?? "";
+        const next = await pending(sql, known);
+        // Another program has applied it meanwhile.
+        if (next === undefined) return null;
         const nextTryMs = patience.pauseMs;
-        patience.onWait({ migration, oldest: await oldestTransaction(sql), nextTryMs });
+        const oldest = await oldestTransaction(sql).catch(() => null);
+        patience.onWait({ migration: next.name, oldest, nextTryMs });
         await new Promise((resolve) => setTimeout(resolve, nextTryMs));
       },
     );

@@ -94,7 +94,9 @@ class PostgresDatabase implements Database {
     try {
       return await use(connection);
     } finally {
-      this.#release(connection);
+      // A read's end is not awaited: were it refused, it would fail the next caller's statements.
+      if (connection.ending === null) this.#release(connection);
+      else connection.ending.then(() => this.#release(connection));
     }
   }
 

@@ -59,6 +59,7 @@ export class PostgresConnection implements Session {
   #address: TcpNetConnectOpts | IpcNetConnectOpts | null = null;
   #statement: SentStatement | null = null;
   #everReady = false;
+  #ending: Promise<void> | null = null;
   #fellSilent = false;
   #lost: DatabaseUnavailable | null = null;
   #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
@@ -119,6 +120,11 @@ export class PostgresConnection implements Session {
     return this.#fellSilent;
   }
 
+  /** Resolves when its transaction has ended; null: none is ending. Until then nobody else may use the connection. */
+  get ending(): Promise<void> | null {
+    return this.#ending;
+  }
+
   /** Whether to replace the connection: while it lives, the server keeps a plan of each distinct statement in memory. */
   get worn(): boolean {
     return this.#texts.size > PREPARED_STATEMENTS_PER_CONNECTION_MAX;
@@ -127,15 +133,25 @@ export class PostgresConnection implements Session {
   query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
     this.#texts.add(text);
     const values = textParams(params);
-    return this.#run(
-      async () => {
-        const statement = withoutOrigin(this.#driver.unsafe<R[]>(text, values, PREPARED));
-        this.#statement = statement as SentStatement;
-        return (await statement).slice() as R[];
-      },
+    const answer = this.#run(
+      async () =>
+        (await this.#sent(this.#driver.unsafe<R[]>(text, values, PREPARED))).slice() as R[],
       this.#statementMs,
       BOUNDS_TRANSACTION.test(text),
     );
+    if (text === COMMIT) {
+      const over = () => {
+        this.#ending = null;
+      };
+      this.#ending = answer.then(over, over);
+    }
+    return answer;
+  }
+
+  /** Notes what `cancel` needs: the driver has one state of a connection, which its first statement is given. */
+  #sent<Statement extends PromiseLike<unknown>>(statement: Statement): Statement {
+    this.#statement ??= statement as unknown as SentStatement;
+    return withoutOrigin(statement);
   }
 
   async binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
@@ -158,7 +174,7 @@ export class PostgresConnection implements Session {
   /** Runs without a deadline, since a migration may take long; only what takes no time has one. */
   script(text: string): Promise<void> {
     const msMax = SETS_OR_BEGINS.test(text) ? this.#statementMs : null;
-    return this.#run(async () => void await withoutOrigin(this.#driver.unsafe(text)), msMax);
+    return this.#run(async () => void await this.#sent(this.#driver.unsafe(text)), msMax);
   }
 
   /**
@@ -272,7 +288,9 @@ export class PostgresConnection implements Session {
  * failed one, which refuses every further statement.
  */
 const BOUNDS_TRANSACTION = /^(BEGIN|COMMIT|ROLLBACK)/;
-const SETS_OR_BEGINS = /^(SET|BEGIN)\b/;
+/** Nothing but settings and beginnings of transactions. */
+const SETS_OR_BEGINS = /^(?:(?:SET|BEGIN)\b[^;]*(?:;\s*|$))+$/;
+const COMMIT = "COMMIT";
 
 /**
  * Whether the role lacks a right, in which case a new connection would not help. It may help if the server is

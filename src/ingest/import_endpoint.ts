@@ -162,7 +162,7 @@ async function store(
   if (!isDryRun) return await writer.write(rows, bytes);
   const known = await database.query<{ known: number }>(
     `SELECT count(*)::int AS known FROM event_ids
-    WHERE project_id = $1::int AND ${isOneOf("event_id", "$2::text::uuid[]")}`,
+    WHERE project_id = (SELECT $1::int) AND ${isOneOf("event_id", "$2::text::uuid[]")}`,
     [rows[0]?.project_id ?? 0, arrayLiteral(rows.map(({ event_id }) => event_id))],
   );
   return { duplicates: known[0]!.known, refused: new Set<string>() };

@@ -43,6 +43,20 @@ onFreshEngines("lent: a borrower's unfinished transactions are rolled back", asy
   await borrowed.close();
 });
 
+onFreshEngines("lent: settings that fail begin nothing", async (_t, db) => {
+  const database = await db.open();
+  const { lent, borrowed } = lend(database);
+  const late = () => {
+    throw new Error("The time is over");
+  };
+  const read = borrowed.transaction((tx) => tx.query("SELECT 1 AS n"), undefined, late);
+  await assert.rejects(read, /The time is over/);
+  // The only session of the embedded engine is free.
+  assert.deepEqual(await database.query("SELECT 1 AS n"), [{ n: 1 }]);
+  await lent.close();
+  await borrowed.close();
+});
+
 onFreshEngines("lent: rest resolves once the only session is idle", async (_t, db) => {
   const database = await db.open();
   const { lent, borrowed } = lend(database);

@@ -100,6 +100,21 @@ onPostgres(
   },
 );
 
+onPostgres("migrate: one may take longer than any other statement", async (_t, db) => {
+  const sql = openPostgres(db.env.DATABASE_URL!, {
+    connectionsMax: 1,
+    statementTimeoutMs: 100,
+    applicationName: "tests",
+  });
+  try {
+    // Beyond the margin after which any other statement has lost its connection.
+    const long = { version: 1_000, name: "long", sql: "SELECT pg_sleep(2.5)" };
+    assert.deepEqual(await migrate(sql, [...MIGRATIONS, long]), { applied: ["long"] });
+  } finally {
+    await sql.close();
+  }
+});
+
 onPostgres("migrate: a new database of another encoding than UTF8 is refused", async (_t, db) => {
   const sql = await db.open();
   // Only a template of this name may be copied into another encoding; the tests' cluster has none.
