@@ -230,7 +230,9 @@ async function inflate(
     if (error instanceof Problem) throw error;
     throw new Problem("invalid_encoding", `The body is not valid ${encoding}.`, { cause: error });
   }
-  return concat(chunks);
+  const whole = concat(chunks);
+  // A part is a view of 16 KiB of zlib's, which a short body would hold beyond what is counted.
+  return whole.buffer.byteLength > 2 * whole.length ? whole.slice() : whole;
 }
 
 /** What a request uses of the shared budget: bytes, and the lane of large bodies. `release` returns both. */

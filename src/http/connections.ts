@@ -208,7 +208,7 @@ export class Connections {
     this.#replies.add(reply);
     this.#untakenBytes += reply.bytes;
     if (this.#replies.size > untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
-    while (this.#untakenBytes > untakenBytesMax && this.#cutUntaken(CONNECTION_PROTECTED_MS, 1)) {
+    while (this.#untakenBytes > untakenBytesMax && this.#cutUntaken(ANSWER_PROTECTED_MS, 1)) {
       /* the next one */
     }
   }

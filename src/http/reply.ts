@@ -3,6 +3,8 @@ import { COPIED_BYTES_MAX, replyOf } from "./reply_body.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 const UTF8 = new TextEncoder();
+/** Of each unit of a text's length. */
+const UTF8_BYTES_MAX = 3;
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 /** Makes a JSON reply; `headers` are added unchanged. */
@@ -20,7 +22,7 @@ export function jsonText(
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const response = text.length <= COPIED_BYTES_MAX
+  const response = UTF8_BYTES_MAX * text.length <= COPIED_BYTES_MAX
     ? new Response(text, { status })
     : replyOf(UTF8.encode(text), { status });
   // Set one by one, because a list of headers costs the constructor 4 µs.

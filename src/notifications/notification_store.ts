@@ -67,18 +67,20 @@ const DIGEST_ANEW = `due_at = CASE
     ELSE excluded.due_at
   END, claimed_until = NULL, problem = NULL, updated_at = now()`;
 
-/** Replaces an alert's state, but for one that is saved as it is stored: it would report the same once more. */
-const ALERT_ANEW = Object.entries({
-  due_at: "excluded.due_at",
-  claimed_until: "NULL",
-  problem: "NULL",
-  firing_since: "NULL",
-  told: "'{}'",
-  updated_at: "now()",
-}).map(([column, anew]) =>
-  `${column} = CASE WHEN stored.title = excluded.title AND stored.definition = excluded.definition
-    THEN stored.${column} ELSE ${anew} END`
-).join(", ");
+const IS_SAME_ALERT = "stored.title = excluded.title AND stored.definition = excluded.definition";
+
+/**
+ * Replaces an alert's state. One that is saved as it is stored keeps what it has reported, which it would report once
+ * more, and when it is due, unless it has failed: then it is tried again.
+ */
+const ALERT_ANEW = [
+  { of: { due_at: "excluded.due_at", claimed_until: "NULL" }, kept: "AND stored.problem IS NULL" },
+  { of: { firing_since: "NULL", told: "'{}'", updated_at: "now()" }, kept: "" },
+].flatMap(({ of, kept }) =>
+  Object.entries(of).map(([column, anew]) =>
+    `${column} = CASE WHEN ${IS_SAME_ALERT} ${kept} THEN stored.${column} ELSE ${anew} END`
+  )
+).concat("problem = NULL").join(", ");
 
 /** Selects the row of project $1 and slug $2 as it was before the statement. */
 export const beforeOf = ({ table }: NotificationKind) =>
@@ -97,7 +99,10 @@ export interface Saved {
   readonly isChanged: boolean;
 }
 
-/** Stores or replaces a digest or an alert, in the caller's transaction. The state of an alert that is defined otherwise is reset. */
+/**
+ * Stores or replaces a digest or an alert, in the caller's transaction. The state of an alert that is defined otherwise
+ * is reset.
+ */
 export async function saveNotification(
   tx: Sql,
   kind: NotificationKind,

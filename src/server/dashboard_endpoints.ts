@@ -1,4 +1,3 @@
-import { bodyOf } from "../http/reply_body.ts";
 import { readStaticFile, type StaticFile, staticFile, staticReply } from "../http/static_file.ts";
 import { DASHBOARD_ASSET_CACHE_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -126,7 +125,7 @@ export function createDashboard(settings: PageSettings): DashboardPage {
     },
     async shared(_exchange, ancestors) {
       const { plain } = await pageOf();
-      return new Response(bodyOf(plain), {
+      return new Response(plain, {
         status: ancestors === null ? 404 : 200,
         headers: {
           "Content-Type": "text/html; charset=utf-8",

@@ -114,6 +114,11 @@ Deno.test("alerts: saving one as it is stored changes nothing; defined otherwise
   const again = await put(5);
   assert.deepEqual([again.status, again.body.firingSince === null], [200, false]);
   assert.deepEqual(await stored(), before, "it would report the same once more");
+  await people.sql.query("UPDATE alerts SET problem = 'no segment' WHERE slug = 'a'");
+  await put(5);
+  const { problem, due_at, told } = await stored();
+  assert.deepEqual([problem, told], [null, ["one"]]);
+  assert.ok((due_at as Date) < (before.due_at as Date), "one that had failed is tried again");
   assert.equal((await put(6)).body.firingSince, null);
   assert.deepEqual((await stored()).told, []);
 });
