@@ -16,7 +16,7 @@ import type { Filter } from "./location_query.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 import { SHARE_ID } from "./share.ts";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
-import { isPathField, sentPath } from "./readable_path.ts";
+import { isPathField, meantPath } from "./readable_path.ts";
 import { meantValue } from "./value_names.ts";
 
 const FIELD_CHOICES: readonly Choice[] = [
@@ -83,7 +83,7 @@ function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps)
   const names = known.filter((each) => !chosen.includes(each)).map(nameOf);
   const meant = (text: string) => {
     if (isWhole) return meantValue(field, text, known);
-    return isPart ? sentPath(text.trim()) : text.trim();
+    return isPart ? meantPath(text.trim(), known) : text.trim();
   };
   const type = (text: string) => {
     const value = meant(text);

@@ -15,20 +15,31 @@ export const hasMany = computed(() => projects.value.length > LISTED_MAX);
 const hostOf = ({ siteUrl }: SessionProject) =>
   siteUrl === null ? null : URL.parse(siteUrl)?.host ?? siteUrl;
 
-/** Returns the first projects whose name, id or site contains the text, in capitals or not. */
+/** How well a project fits a text of small letters: 0 has it as a name, id or site, 1 begins so, 2 contains it. */
+function fitOf({ id, name, siteUrl }: SessionProject, wanted: string): number | null {
+  const texts = [name, id, siteUrl].flatMap((each) => each?.toLowerCase() ?? []);
+  if (texts.includes(wanted)) return 0;
+  if (texts.some((each) => each.startsWith(wanted))) return 1;
+  return texts.some((each) => each.includes(wanted)) ? 2 : null;
+}
+
+/** Returns the projects whose name, id or site contains the text, in capitals or not: those that fit best, first. */
 function foundProjects(text: string): readonly SessionProject[] {
   const wanted = text.trim().toLowerCase();
-  return projects.value.filter(({ id, name, siteUrl }) =>
-    [name, id, siteUrl ?? ""].some((each) => each.toLowerCase().includes(wanted))
-  ).slice(0, FOUND_MAX);
+  const byFit = Map.groupBy(projects.value, (each) => fitOf(each, wanted));
+  return [0, 1, 2].flatMap((fit) => byFit.get(fit) ?? []).slice(0, FOUND_MAX);
 }
 
 /** Projects by the texts that they are chosen by, each once: browsers show those that contain what is typed. */
-function labelled(found: readonly SessionProject[]): ReadonlyMap<string, string> {
+function labelled(found: readonly SessionProject[], text: string): ReadonlyMap<string, string> {
+  const wanted = text.trim().toLowerCase();
   const ids = new Map<string, string>();
   for (const each of found) {
-    const label = `${each.name} · ${hostOf(each) ?? each.id}`;
-    ids.set(ids.has(label) ? `${label} · ${each.id}` : label, each.id);
+    const { id, name, siteUrl } = each;
+    const label = `${name} · ${hostOf(each) ?? id}`;
+    const seen = [label, `${label} · ${id}`, `${label} · ${siteUrl}`]
+      .filter((text) => text.toLowerCase().includes(wanted) && !ids.has(text));
+    ids.set(seen[0] ?? `${label} · ${id}`, id);
   }
   return ids;
 }
@@ -46,7 +57,8 @@ interface ProjectSearchProps {
 export function ProjectSearch({ current, all, onChoose }: ProjectSearchProps) {
   // Null: the field is not in use, and shows the current project.
   const [text, setText] = useState<string | null>(null);
-  const ids = new Map([[all, ""], ...labelled(text === null ? [] : foundProjects(text))]);
+  const found = text === null ? [] : labelled(foundProjects(text), text);
+  const ids = new Map([[all, ""], ...found]);
   const choose = (id: string | undefined) => {
     if (id === undefined) return;
     setText("");
@@ -57,7 +69,7 @@ export function ProjectSearch({ current, all, onChoose }: ProjectSearchProps) {
       class="project-switch"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text) choose([...ids.values()].find((id) => id !== ""));
+        if (text?.trim()) choose([...ids.values()].find((id) => id !== ""));
       }}
       onFocusOut={() => setText(null)}
     >

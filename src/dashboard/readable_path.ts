@@ -29,8 +29,15 @@ export function sentPath(text: string): string {
   return text.replace(BEYOND_ASCII, encodeURIComponent);
 }
 
-/** The path that a typed text means: one of the known ones that is or reads like this, else as browsers send it. */
+/**
+ * The path, or the part of one, that a typed text means: a known one that is or reads like this; else written as in a
+ * known one, since servers send letters as they are, and some sites their bytes in small letters; else as browsers send it.
+ */
 export function meantPath(text: string, known: readonly string[]): string {
-  return known.find((each) => each === text) ??
-    known.find((each) => readablePath(each) === text) ?? sentPath(text);
+  const whole = known.find((each) => each === text) ??
+    known.find((each) => readablePath(each) === text);
+  if (whole !== undefined) return whole;
+  const sent = sentPath(text);
+  const small = text.replace(BEYOND_ASCII, (letters) => encodeURIComponent(letters).toLowerCase());
+  return [text, sent, small].find((part) => known.some((each) => each.includes(part))) ?? sent;
 }

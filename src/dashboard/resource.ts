@@ -71,7 +71,11 @@ let leftAtMs = Infinity;
  * again within 48 s otherwise. Called once.
  */
 export function reloadOnReturn(): void {
-  addEventListener("online", reloadAll);
+  addEventListener("online", () => {
+    // A hidden tab reads once it is shown.
+    if (document.hidden) leftAtMs = -Infinity;
+    else reloadAll();
+  });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") leftAtMs = Date.now();
     else if (Date.now() - leftAtMs > STALE_MS) returns.value++;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { setLocale } from "../../src/dashboard/number_format.ts";
-import { readablePath, sentPath } from "../../src/dashboard/readable_path.ts";
+import { meantPath, readablePath, sentPath } from "../../src/dashboard/readable_path.ts";
 import { meantValue } from "../../src/dashboard/value_names.ts";
 import { newEvent } from "../support/app.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
@@ -55,6 +55,12 @@ Deno.test("a path is read with letters, and what is typed means the path that br
   for (const [text, value] of cases) {
     assert.equal(meantValue("entryPath", text, known), value, text);
   }
+  // Parts, as they are written in the known paths.
+  const sites = ["/%d7%a2%d7%91/x", "/café/menu", "/caf%C3%A9s"];
+  assert.equal(meantPath("עב", sites), "%d7%a2%d7%91");
+  assert.equal(meantPath("café/", sites), "café/");
+  assert.equal(meantPath("fés", sites), "f%C3%A9s");
+  assert.equal(meantPath("ö", sites), "%C3%B6");
 });
 
 /** Types into the dialog, and presses Apply without leaving the field. */

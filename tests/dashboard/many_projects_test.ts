@@ -45,8 +45,14 @@ test("many projects: the switcher finds one by name, id or site, and shows the f
   }, found);
   await visit.until(page, "new URL(location.href).searchParams.get('project') === 'prj_77'");
   assert.equal(new URL(page.url()).searchParams.get("view"), "trends", "the view stays");
-  // Enter takes the first.
+  // Enter takes the first, which is the one that has the whole text; browsers show what contains it.
   await page.keyboard.type("prj_12");
+  await visit.until(page, "document.querySelectorAll('.project-switch option').length === 12");
+  const [, twelfth, next] = await suggested(page);
+  assert.deepEqual([twelfth, next], [
+    "Shop 12 · s12.example.com · prj_12",
+    "Shop 120 · s120.example.com · prj_120",
+  ]);
   await page.keyboard.press("Enter");
   await visit.until(page, "new URL(location.href).searchParams.get('project') === 'prj_12'");
   await page.keyboard.type("nothing like it");
