@@ -3,7 +3,7 @@
  * `--filter kpis`.
  *
  * Files that wait for browsers and processes run first, more of them at once than there are processors, and beside
- * them a few of those that compute (`COMPUTING_BESIDE`); then the rest of these, one for each processor: with two
+ * them one of those that compute (`COMPUTING_BESIDE`); then the rest of these, one for each processor: with two
  * more at work, they took a fifth more of the processor. DENO_JOBS tells how many run at once of each kind, and has one kind
  * follow the other. Those that take longest begin first:
  * one that begins last keeps a single processor busy at the end. The runner begins files in the order in
@@ -37,8 +37,8 @@ const COMPUTING_BESIDE = JOBS === null ? 1 : 0;
 const IN_MEMORY_BYTES = 6e9;
 
 /**
- * The embedded engine's code is compiled once, and not again where it is used much: each test has an engine
- * of its own, so that compiling it better was a fifth of the processor time of most. Most other code runs a few
+ * The embedded engine's code is compiled once, and not again where it is used much: with an engine of its own for each
+ * test, compiling it better was a fifth of the processor time of most. Most other code runs a few
  * times in each file: it is compiled simply at once, which takes 3 % less than to interpret it first.
  */
 const COMMAND = [
@@ -175,52 +175,58 @@ const computing = await writeEntries(all.filter((path) => !isWaiting(path)));
 
 const folder = Deno.env.has("TMPDIR") ? null : await mountInMemory();
 const reports = await Deno.makeTempDir({ prefix: "footfall-reports-" });
+/** The runners at work. */
+const running = new Set<Deno.ChildProcess>();
+let isEnded = false;
 // It ends when the tests do. An interrupt reaches them by itself.
-Deno.addSignalListener("SIGINT", () => {});
+Deno.addSignalListener("SIGINT", () => isEnded = true);
+Deno.addSignalListener("SIGTERM", () => {
+  isEnded = true;
+  for (const tests of running) tests.kill("SIGTERM");
+});
 
 /** Passes on what a runner prints, in whole lines: another may print beside it. @returns it */
 async function passOn(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   let text = "";
   let shown = 0;
   const show = (end: number) => {
-    if (end > shown) console.log(text.slice(shown, end));
+    if (end < shown) return;
+    console.log(text.slice(shown, end));
     shown = end + 1;
   };
   for await (const part of stream.pipeThrough(new TextDecoderStream())) {
     text += part;
     show(text.lastIndexOf("\n"));
   }
-  show(text.length);
+  if (shown < text.length) show(text.length);
   return text;
 }
 
 interface Run {
   readonly outcome: Outcome;
-  /** What it printed, in CI. */
+  /** What it printed. */
   readonly printed: string;
   readonly code: number;
 }
 
 /** @returns what became of it; null: it was ended */
 async function run(name: string, jobs: number, args: readonly string[]): Promise<Run | null> {
+  if (isEnded) return null;
   const report = `${reports}/${name}.xml`;
   const tests = new Deno.Command(Deno.execPath(), {
     args: [...COMMAND, `--junit-path=${report}`, ...Deno.args, ...args],
     cwd: fileURLToPath(ROOT),
-    stdout: IN_CI ? "piped" : "inherit",
+    stdout: "piped",
     env: {
       DENO_JOBS: String(jobs),
+      ...(Deno.stdout.isTerminal() ? { FORCE_COLOR: "1" } : {}),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();
-  const end = () => tests.kill("SIGTERM");
-  Deno.addSignalListener("SIGTERM", end);
-  const [printed, { code, signal }] = await Promise.all([
-    IN_CI ? passOn(tests.stdout) : "",
-    tests.status,
-  ]);
-  Deno.removeSignalListener("SIGTERM", end);
-  if (signal !== null) return null;
+  running.add(tests);
+  const [printed, { code, signal }] = await Promise.all([passOn(tests.stdout), tests.status]);
+  running.delete(tests);
+  if (isEnded || signal !== null) return null;
   return { outcome: outcomeOf(await Deno.readTextFile(report).catch(() => "")), printed, code };
 }
 
@@ -233,7 +239,7 @@ function* partsOf(entries: readonly string[], lanes: number): Generator<readonly
 }
 
 /**
- * Runs the entries that wait, and those that compute: a few beside them, then one for each processor.
+ * Runs the entries that wait, and those that compute: one beside them, then one for each processor.
  * @returns null: they were ended
  */
 async function runEntries(): Promise<Run[] | null> {

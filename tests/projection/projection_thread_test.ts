@@ -135,7 +135,7 @@ async function insideTransaction(
   if (database.engine === "embedded") {
     const inside = Promise.withResolvers<void>();
     const watched = withMembers(database, {
-      transaction: (work, signal) =>
+      transaction: (work, ...others) =>
         database.transaction((tx) => {
           const query: Sql["query"] = async (text, params) => {
             const rows = await tx.query(text, params);
@@ -143,7 +143,7 @@ async function insideTransaction(
             return rows as never;
           };
           return work(withMembers(tx, { query }));
-        }, signal),
+        }, ...others),
     });
     const own = thread(watched);
     const asked = own.catchUp(1).catch(() => {});

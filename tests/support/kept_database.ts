@@ -4,6 +4,7 @@ import {
   DatabaseUnavailable,
   type Param,
   type Row,
+  type Settings,
   type Sql,
 } from "../../src/db/sql.ts";
 import { makeDataDir } from "./embedded_template.ts";
@@ -18,12 +19,16 @@ const SHAPE = `
     SELECT concat_ws(' ', 'relation', oid, relname, relowner, relacl, relchecks, reloptions) AS line
     FROM pg_class WHERE relnamespace = 'public'::regnamespace
     UNION ALL
-    SELECT concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attnotnull, atthasdef)
+    SELECT concat_ws(' ', 'column', attrelid, attnum, attname, atttypid, attnotnull,
+      pg_get_expr(adbin, adrelid))
     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+      LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
     WHERE relnamespace = 'public'::regnamespace
-    UNION ALL SELECT 'constraint ' || oid || ' ' || convalidated FROM pg_constraint
+    UNION ALL SELECT concat_ws(' ', 'constraint', oid, conname, convalidated) FROM pg_constraint
+    UNION ALL SELECT concat_ws(' ', 'index', indexrelid, indisvalid) FROM pg_index
     UNION ALL SELECT 'trigger ' || oid FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT 'function ' || oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT concat_ws(' ', 'function', oid, md5(prosrc))
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     UNION ALL SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'
     UNION ALL SELECT concat_ws(' ', 'setting', setdatabase, setrole, setconfig) FROM pg_db_role_setting
     UNION ALL SELECT 'role ' || rolname FROM pg_roles
@@ -40,10 +45,12 @@ const USED = `
 /** A table to which others refer is emptied with all of these, 5 ms for each, unless it is this small. */
 const DELETED_BYTES_MAX = 65_536;
 const RESTART = "SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence";
-/** Has the planner forget what it knows of their values. */
+/** Has the planner forget what it knows of their values, and how many rows it has seen in them: -1 stands for never. */
 const FORGET = `
   DELETE FROM pg_statistic WHERE starelid IN
-    (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)`;
+    (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);
+  UPDATE pg_class SET reltuples = -1, relpages = 0
+  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples <> -1`;
 
 /** What a test holds of the kept database; closing it closes nothing else. */
 class HeldDatabase implements Database {
@@ -78,8 +85,11 @@ class HeldDatabase implements Database {
     return this.#do((kept) => kept.script(text));
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#do((kept) => kept.transaction(work, signal));
+  transaction<T>(
+    work: (sql: Sql) => Promise<T>,
+    ...others: [signal?: AbortSignal, settings?: Settings]
+  ): Promise<T> {
+    return this.#do((kept) => kept.transaction(work, ...others));
   }
 
   ping(): Promise<void> {
@@ -181,11 +191,7 @@ export async function withKeptDatabase(
     });
   } finally {
     await (held as HeldDatabase | null)?.close();
-    let isNew = false;
-    try {
-      isNew = await renew(kept);
-    } finally {
-      if (!isNew) await end();
-    }
+    // What cannot be renewed, as after a test that has ended the engine, is replaced.
+    if (!await renew(kept).catch(() => false)) await end();
   }
 }

@@ -192,8 +192,8 @@ onBothEngines(
       const gone = new AbortController();
       const reads: Database = {
         ...database,
-        async transaction(work) {
-          const read = await database.transaction(work);
+        async transaction(work, ...others) {
+          const read = await database.transaction(work, ...others);
           gone.abort();
           // Long enough for a yield to be due.
           await pause(YIELD_MS);

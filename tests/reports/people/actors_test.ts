@@ -341,9 +341,9 @@ onBothEngines(
     await projection.catchUp(1);
     let transactions = 0;
     const counted = withMembers(database, {
-      transaction: async (work) => {
+      transaction: async (work, ...others) => {
         transactions++;
-        return await database.transaction(work);
+        return await database.transaction(work, ...others);
       },
     });
     const services = {
