@@ -77,8 +77,7 @@ export async function captureOf(
   { basePath, nextRunMs }: CaptureReading,
   path: string | null,
   device: CaptureDevice,
-  isVisited: boolean,
-  isShown: boolean,
+  { isVisited, isShown }: { readonly isVisited: boolean; readonly isShown: boolean },
 ): Promise<Capture> {
   const page = path === null || !isShown ? null : pagePath(path);
   const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);

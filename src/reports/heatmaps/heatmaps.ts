@@ -170,7 +170,7 @@ async function answer(
   const isPictureShown = await isShown(read, pages);
   // The state of the picture is read while threads scan.
   const looking = isVisited(read, pages).then((visited) =>
-    captureOf(read, captures, pages.path, device, visited, isPictureShown)
+    captureOf(read, captures, pages.path, device, { isVisited: visited, isShown: isPictureShown })
   );
   looking.catch(() => {});
   const found = await scanCells(read, question);

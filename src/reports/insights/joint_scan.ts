@@ -104,7 +104,7 @@ function figuresAt(
 
 /**
  * Counts the range and the period before by joint cells of the slices that have events or sessions, in one more
- * scan of the same timelines. If the slices make too many cells, the last are left out.
+ * scan of the same timelines. Slices that would make too many cells are left out.
  * @param matches the questions that are counted: their indexes by the slug of the goal, or null
  */
 export async function countTogether(

@@ -24,7 +24,7 @@ export const COHORT_PEOPLE: NumberedRead = {
     const parameters = readRetentionParameters(query);
     const { cellCount, start, back } = parameters;
     const interval = oneOf(query, "interval", INTERVALS, "day");
-    const { cohort: label, period = null } = readJson(query, "place", RetentionNumber)!;
+    const { cohort: from, period = null } = readJson(query, "place", RetentionNumber)!;
     if ((period ?? 0) >= cellCount) {
       throw invalidParameter(
         "place",
@@ -34,8 +34,9 @@ export const COHORT_PEOPLE: NumberedRead = {
     return {
       find: async (read) => {
         const question = questionOf(parameters, { ...read, interval });
+        const fromMs = Date.parse(from);
         const cohort = question.periods.slice(0, question.cohortCount)
-          .findIndex(({ startMs }) => startMs === Date.parse(label));
+          .findIndex(({ startMs }) => startMs === fromMs);
         if (cohort === -1) throw invalidParameter("of", "In this range no cohort starts then.");
         return (await scanCohorts(read, question, { listed: { cohort, period } })).members;
       },
