@@ -134,13 +134,14 @@ export class Connections {
     server.finished.then(left, left);
   }
 
-  /** Closes the connections that have been in a phase for longer than its limit. */
+  /** Closes the connections that have been in a phase for longer than its limit, and those of too many large replies. */
   sweep(): void {
     for (const phase of Object.keys(this.#phases) as Phase[]) {
       const msMax = this.#options.limits[phase];
       if (msMax === null) continue;
       while (this.#cutOldest(phase, msMax)) { /* the next one */ }
     }
+    this.#boundBytes();
   }
 
   /** Closes the most expendable connection. @returns false if all are new or being answered */
@@ -204,10 +205,15 @@ export class Connections {
 
   /** Notes a reply that is being sent, and makes room for it among those that are not taken. */
   #untaken(reply: SentReply): void {
-    const { untakenMax, untakenBytesMax } = this.#options;
     this.#replies.add(reply);
     this.#untakenBytes += reply.bytes;
-    if (this.#replies.size > untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
+    if (this.#replies.size > this.#options.untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
+    this.#boundBytes();
+  }
+
+  /** Cuts large replies while there are too many bytes of them. */
+  #boundBytes(): void {
+    const { untakenBytesMax } = this.#options;
     while (this.#untakenBytes > untakenBytesMax && this.#cutUntaken(ANSWER_PROTECTED_MS, 1)) {
       /* the next one */
     }

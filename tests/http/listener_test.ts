@@ -4,6 +4,7 @@ import { asLong } from "../../src/http/long_reply.ts";
 import { listen, type Listener, type ListenerOptions } from "../../src/http/listener.ts";
 import { jsonText } from "../../src/http/reply.ts";
 import {
+  ANSWER_PROTECTED_MS,
   CONNECTION_HEAD_MS_MAX,
   CONNECTION_IDLE_MS_MAX,
   CONNECTION_LINGER_MS_MAX,
@@ -216,7 +217,10 @@ listenerTest("of HTTP/2, large JSON that nobody takes is bounded by its bytes", 
   await pause(2 * CONNECTION_PROTECTED_MS);
   assert.equal(world.listener.connections, 3);
   await next.get("/");
+  const beyondAtMs = performance.now();
   await within(SOON_MS, oldest.ended, "Closing");
+  const leftMs = performance.now() - beyondAtMs;
+  assert.ok(leftMs > ANSWER_PROTECTED_MS / 2, "its client had time to take it");
   await Promise.all([next.get("/"), next.get("/")]);
   assert.equal(world.listener.connections, 2);
   const reply = await fetch(`http://127.0.0.1:${world.listener.addr.port}/`);
