@@ -1,3 +1,4 @@
+import { SHARED_IDLE_BYTES_MAX } from "../limits.ts";
 import { countWhile } from "../store/segment_head.ts";
 import { droppedBytes, noteDropped } from "./dropped_memory.ts";
 
@@ -5,6 +6,18 @@ import { droppedBytes, noteDropped } from "./dropped_memory.ts";
 const RECYCLED_BYTES_MIN = 4_096;
 /** A recycled buffer may be this many times as large as what was asked for. */
 const SLACK = 1.5;
+/**
+ * A new one is at most this share larger than what was asked for, so that lists which grow a little between reads,
+ * as that of a project's actors does, fit into one another's buffers.
+ */
+const ROUNDED_SHARE = 1 / 32;
+
+/** Returns the bytes of a new buffer for this many. */
+function roundedBytes(bytes: number): number {
+  if (bytes < RECYCLED_BYTES_MIN) return bytes;
+  const step = ROUNDED_SHARE * 2 ** Math.floor(Math.log2(bytes));
+  return Math.ceil(bytes / step) * step;
+}
 
 /** Typed arrays that may lie in shared memory. */
 export type Column =
@@ -95,14 +108,22 @@ export class MemoryUse extends MemoryScope {
 export class SharedMemory {
   /** Buffers to be recycled, the smallest first. */
   readonly #free: SharedArrayBuffer[] = [];
+  /** The same, the longest unused first. */
+  readonly #unused = new Set<SharedArrayBuffer>();
   #freeBytes = 0;
   #takenBytes = 0;
   #retired: Retired[] = [];
   #lastRead = 0;
   readonly #reads = new Set<number>();
 
-  /** @param bytesMax free buffers are kept to be recycled while they and those in use take at most this */
-  constructor(private readonly bytesMax: number) {}
+  /**
+   * @param bytesMax free buffers are kept to be recycled while they and those in use take at most this
+   * @param idleBytesMax the bytes of free buffers that are kept when no read is under way
+   */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly idleBytesMax = SHARED_IDLE_BYTES_MAX,
+  ) {}
 
   /** The bytes in use, kept to be recycled, or waiting for reads to end. */
   get bytes(): number {
@@ -114,8 +135,8 @@ export class SharedMemory {
     const at = this.#placeOf(bytes);
     const isRecycled = bytes >= RECYCLED_BYTES_MIN && at < this.#free.length;
     const fits = isRecycled && this.#free[at]!.byteLength <= SLACK * bytes;
-    const buffer = fits ? this.#free.splice(at, 1)[0]! : new SharedArrayBuffer(bytes);
-    if (fits) this.#freeBytes -= buffer.byteLength;
+    const buffer = fits ? this.#free[at]! : new SharedArrayBuffer(roundedBytes(bytes));
+    if (fits) this.#takeOut(buffer, at);
     this.#takenBytes += buffer.byteLength;
     return buffer;
   }
@@ -125,13 +146,24 @@ export class SharedMemory {
     this.#takenBytes -= buffer.byteLength;
     if (buffer.byteLength < RECYCLED_BYTES_MIN) return drop(buffer);
     this.#free.splice(this.#placeOf(buffer.byteLength), 0, buffer);
+    this.#unused.add(buffer);
     this.#freeBytes += buffer.byteLength;
-    // The smallest are dropped first, as they are the cheapest to allocate again.
-    while (this.bytes > this.bytesMax && this.#free.length > 0) {
-      const smallest = this.#free.shift()!;
-      this.#freeBytes -= smallest.byteLength;
-      drop(smallest);
+    this.#dropTo(this.bytesMax - this.#takenBytes);
+  }
+
+  /** Drops free buffers, the longest unused first, until they take at most this many bytes. */
+  #dropTo(freeBytesMax: number): void {
+    for (const buffer of this.#unused) {
+      if (this.#freeBytes <= freeBytesMax) return;
+      this.#takeOut(buffer, this.#free.indexOf(buffer, this.#placeOf(buffer.byteLength)));
+      drop(buffer);
     }
+  }
+
+  #takeOut(buffer: SharedArrayBuffer, at: number): void {
+    this.#free.splice(at, 1);
+    this.#unused.delete(buffer);
+    this.#freeBytes -= buffer.byteLength;
   }
 
   /** Returns the place of the smallest free buffer of at least this many bytes; their number: there is none. */
@@ -146,12 +178,14 @@ export class SharedMemory {
     this.#reclaim();
   }
 
-  /** Begins a read. */
+  /** Begins a read. After the last one under way, only a few free buffers are kept. */
   enter(): MemoryUse {
     const read = ++this.#lastRead;
     this.#reads.add(read);
     return new MemoryUse(this, () => {
-      if (this.#reads.delete(read)) this.#reclaim();
+      if (!this.#reads.delete(read)) return;
+      this.#reclaim();
+      if (this.#reads.size === 0) this.#dropTo(this.idleBytesMax);
     });
   }
 

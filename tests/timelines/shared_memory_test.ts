@@ -37,14 +37,39 @@ Deno.test("shared memory: a buffer that was given back is taken again if it fits
   assert.equal(memory.bytes, 6 * MIB);
 });
 
-Deno.test("shared memory: a bounded amount is kept for later, the largest buffers first", () => {
+Deno.test("shared memory: a bounded amount is kept for later, without the longest unused buffers", () => {
   const memory = new SharedMemory(5 * MIB);
-  const buffers = [1, 2, 3].map((size) => memory.take(size * MIB));
+  const buffers = [3, 2, 1].map((size) => memory.take(size * MIB));
   for (const buffer of buffers) memory.give(buffer);
-  assert.equal(memory.bytes, 5 * MIB);
-  assert.equal(memory.take(3 * MIB), buffers[2]);
+  assert.equal(memory.bytes, 3 * MIB);
+  assert.notEqual(memory.take(3 * MIB), buffers[0]);
   assert.equal(memory.take(2 * MIB), buffers[1]);
-  assert.notEqual(memory.take(1 * MIB), buffers[0]);
+  assert.equal(memory.take(MIB), buffers[2]);
+});
+
+Deno.test("shared memory: between reads a smaller amount is kept, and what is in use stays", async () => {
+  const memory = new SharedMemory(100 * MIB, 4 * MIB);
+  const kept = memory.take(50 * MIB);
+  const [first, second] = [memory.enter(), memory.enter()];
+  const buffers = [2, 2, 1, 1].map((size) => first.take(size * MIB));
+  await first.end();
+  assert.equal(memory.bytes, 56 * MIB, "another read is under way");
+  await second.end();
+  assert.equal(memory.bytes, 54 * MIB);
+  assert.equal(memory.take(2 * MIB), buffers[1]);
+  assert.equal(kept.byteLength, 50 * MIB);
+});
+
+Deno.test("shared memory: lists that grow a little from read to read take one another's buffers", () => {
+  const memory = new SharedMemory(100 * MIB);
+  const taken = new Set<SharedArrayBuffer>();
+  for (let bytes = 2 * MIB; bytes < 2.2 * MIB; bytes += 40) {
+    const buffer = memory.take(bytes);
+    assert.ok(buffer.byteLength >= bytes && buffer.byteLength <= bytes * (1 + 1 / 32));
+    taken.add(buffer);
+    memory.give(buffer);
+  }
+  assert.ok(taken.size <= 8, `${taken.size}`);
 });
 
 Deno.test("shared memory: a retired buffer is taken again once all reads that may use it have ended", async () => {
