@@ -53,6 +53,8 @@ import { type DiskGauges, Metrics } from "./metrics.ts";
 import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/answer/report_endpoint.ts";
+import { warmUpReads } from "./warm_up.ts";
+import { pause } from "../pause.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { createNotifications } from "../notifications/notifications.ts";
@@ -105,7 +107,8 @@ interface State {
   draining: boolean;
 }
 
-const pause = (ms: number) =>
+/** Resolves after `ms` milliseconds, without holding up the end of the process. */
+const unheldPause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
 
 /** Logs the state of the disk now, if it is not good, and whenever it changes. Returns its metrics. */
@@ -273,6 +276,17 @@ function routed(services: Services, state: State, routes: readonly DocumentedRou
   });
 }
 
+/** Requests that waited for the start are answered before reads are warmed up. */
+const WARM_UP_AFTER_MS = 500;
+
+async function warmUp(services: Services, { readTimeoutMs }: Config, stopping: AbortSignal) {
+  await pause(WARM_UP_AFTER_MS, stopping);
+  // A read that fails fails again, and is told, when somebody asks.
+  if (!stopping.aborted) {
+    await warmUpReads({ ...services, readTimeoutMs }, stopping).catch(() => {});
+  }
+}
+
 /**
  * Builds the app: the composition root, where every service is made once. It opens the embedded database;
  * PostgreSQL may still be down. Throws FolderInUse.
@@ -298,6 +312,7 @@ export async function createApp(
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
+  let warming: Promise<void> | null = null;
   const routes = createRoutes(services);
   const handle = routed(services, state, routes);
 
@@ -320,6 +335,7 @@ export async function createApp(
       watchStreams(services, jobs.signal);
       scheduleJobs({ ...services, captures }, jobs.signal);
       capturing = captures.run(0);
+      warming = warmUp(services, config, jobs.signal);
       const earlier = new EarlierEvents(database, log).run(jobs.signal);
       projecting = Promise.all([projection.run(jobs.signal), earlier]);
     },
@@ -333,13 +349,17 @@ export async function createApp(
       await services.live.close();
       const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
       await inFlight.idle();
+      await warming;
       clearTimeout(closing);
       await writer.drain();
       // Events that an unfinished transaction does not commit are projected after the next start.
-      await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
+      await Promise.race([projecting, unheldPause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
-      await Promise.race([services.notifications.idle(), pause(SHUTDOWN_NOTIFICATIONS_MS_MAX)]);
-      await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
+      await Promise.race([
+        services.notifications.idle(),
+        unheldPause(SHUTDOWN_NOTIFICATIONS_MS_MAX),
+      ]);
+      await Promise.race([capturing, unheldPause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
       for (const each of new Set([reads, replicaChecks, database])) await each?.close();
     },
