@@ -11,7 +11,7 @@ import {
 } from "../src/store/segment_columns.ts";
 import type { IntegerName } from "../src/store/segment_columns.ts";
 import type { EventRow } from "../src/store/event_row.ts";
-import type { SegmentEvent } from "../src/store/whole_events.ts";
+import type { SegmentEvent } from "../tests/support/segment_events.ts";
 import { allBlocks, decodeHead, spanOf } from "../src/store/segment_head.ts";
 import { uuidOf } from "../src/store/id_codec.ts";
 import { SegmentReader } from "../src/store/segment_reader.ts";

@@ -1,11 +1,10 @@
 import type { Sql } from "../db/sql.ts";
-import { compareIds } from "./id_codec.ts";
+import type { EventRow } from "./event_row.ts";
 import { COLUMNS } from "./segment_columns.ts";
-import type { SegmentEvent } from "./whole_events.ts";
 import { SPAN_EVENTS_AIM } from "./store_limits.ts";
 import { ALWAYS, eachFetched, type MsSpan, type WantedBlocks } from "./stored_segments.ts";
 import { selectedBlocks } from "./timed_events.ts";
-import { readEvents } from "./whole_events.ts";
+import { readRows } from "./whole_events.ts";
 import { yielding } from "./yielding.ts";
 
 /** Finds the blocks of all segments that hold events of these identities. */
@@ -31,21 +30,30 @@ export async function blocksOfIdentities(
  * Returns all events of these identities in [fromMs, toMs), ordered by time and id. `sql` must read one
  * snapshot.
  */
-export async function eventsOfIdentities(
+export async function rowsOfIdentities(
   sql: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
-  span: MsSpan = ALWAYS,
-): Promise<SegmentEvent[]> {
-  const events: SegmentEvent[] = [];
+  span: MsSpan,
+): Promise<EventRow[]> {
+  const found: { ms: number; row: EventRow }[] = [];
   const yieldIfDue = yielding();
   const wanted = await blocksOfIdentities(sql, projectId, identities, span);
   for await (const reader of eachFetched(sql, projectId, wanted, COLUMNS)) {
-    for (const event of await readEvents(reader, projectId, yieldIfDue, identities)) {
-      if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
+    const moments = reader.moments();
+    const runs = reader.runs();
+    const places: number[] = [];
+    for (const [run, identity] of runs.identities.entries()) {
+      if (!identities.has(identity)) continue;
+      for (let at = runs.starts[run]!; at < runs.starts[run + 1]!; at++) {
+        if (moments[at]! >= span.fromMs && moments[at]! < span.toMs) places.push(at);
+      }
     }
+    const rowAt = await readRows(reader.pick(Uint32Array.from(places)), projectId, yieldIfDue);
+    for (const [i, place] of places.entries()) found.push({ ms: moments[place]!, row: rowAt(i) });
   }
-  return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+  found.sort((a, b) => a.ms - b.ms || (a.row.event_id < b.row.event_id ? -1 : 1));
+  return found.map(({ row }) => row);
 }
 
 /** When events happened. */

@@ -11,8 +11,7 @@ import {
   TEXT_COLUMNS,
   type TextName,
 } from "./segment_columns.ts";
-import type { SegmentEvents, SegmentReader } from "./segment_reader.ts";
-import type { TimedEvent } from "./timed_events.ts";
+import type { SegmentEvents } from "./segment_reader.ts";
 import { type TextLookUp, textLookUp, wholeProperties } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
 
@@ -128,49 +127,4 @@ export async function readRows(
   }
   const columns = { moments, ids, text, number, flag } as RowColumns;
   return (at) => rowOf(projectId, columns, at);
-}
-
-/** One event of a project, with its dictionary numbers and what it is sorted by. */
-export interface SegmentEvent extends Omit<TimedEvent, "eventId" | "isPassive"> {
-  /** 16 bytes. */
-  readonly id: Uint8Array;
-  /** Ids of a term and of a referrer; 0: none. */
-  readonly title: number;
-  readonly referrer: number;
-  readonly row: EventRow;
-}
-
-/** Returns the whole events of these identities, or of all, in the order of the segment. */
-export async function readEvents(
-  reader: SegmentReader,
-  projectId: number,
-  yieldIfDue: Yield,
-  identities?: ReadonlySet<number>,
-): Promise<SegmentEvent[]> {
-  const moments = reader.moments();
-  const ids = reader.ids(moments);
-  const rowAt = await readRows(reader, projectId, yieldIfDue, moments, ids);
-  const [names, paths] = [reader.integers("names"), reader.integers("paths")];
-  const [contexts, traffics] = [reader.integers("contexts"), reader.integers("traffics")];
-  const [titles, referrers] = [reader.integers("titles"), reader.integers("referrers")];
-  const runs = reader.runs();
-  const events: SegmentEvent[] = [];
-  for (const [run, identity] of runs.identities.entries()) {
-    if (identities !== undefined && !identities.has(identity)) continue;
-    for (let at = runs.starts[run]!; at < runs.starts[run + 1]!; at++) {
-      events.push({
-        identity,
-        ms: moments[at]!,
-        id: ids.subarray(ID_BYTES * at, ID_BYTES * (at + 1)),
-        name: names[at]!,
-        path: paths[at]!,
-        context: contexts[at]!,
-        traffic: traffics[at]!,
-        title: titles[at]!,
-        referrer: referrers[at]!,
-        row: rowAt(at),
-      });
-    }
-  }
-  return events;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from "../../src/db/sql.ts";
 import { ROLLED_DIMENSIONS } from "../../src/attribution/dimensions.ts";
-import { eventsOfIdentities } from "../../src/store/identity_events.ts";
+import { eventsOfIdentities } from "../support/segment_events.ts";
 
 /** The value that a number of a rollup of acquisition (alias v) stands for. */
 const NAMES = `(ARRAY['${ROLLED_DIMENSIONS.join("', '")}'])[v.dimension + 1]`;

@@ -5,10 +5,10 @@ import { slotRules } from "../../src/store/property_keys.ts";
 import { buildSegment } from "../../src/store/segment_builder.ts";
 import { COLUMNS, ROW_COLUMNS } from "../../src/store/segment_columns.ts";
 import { blocksOf, decodeHead, spanOf } from "../../src/store/segment_head.ts";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { newRow } from "../support/event_rows.ts";
-import { readEvents, readRows } from "../../src/store/whole_events.ts";
+import { readEvents, type SegmentEvent } from "../support/segment_events.ts";
+import { readRows } from "../../src/store/whole_events.ts";
 import { uuidOf } from "../../src/store/id_codec.ts";
 import stored from "./segment_version_1.json" with { type: "json" };
 import { EVENTS, inOrder, readerOf, segmentOf, smallRules } from "./segment_world.ts";
@@ -16,7 +16,7 @@ import { EVENTS, inOrder, readerOf, segmentOf, smallRules } from "./segment_worl
 const noPause = async () => {};
 const PROJECT = 1;
 const eventsIn = (segment: Parameters<typeof readerOf>[0]) =>
-  readEvents(readerOf(segment), PROJECT, noPause);
+  readEvents(readerOf(segment), PROJECT);
 /** Each property gets a slot, or none does. */
 const SLOT_EVENTS_MIN = fc.constantFrom(1, 2, 256);
 
@@ -184,7 +184,7 @@ Deno.test("segment: what was damaged is told, and what a later version wrote", a
       name: "SegmentUnreadable",
       message: `A segment is damaged: block 0 of its ${name} has a wrong checksum`,
     };
-    await assert.rejects(readEvents(broken, PROJECT, noPause), told);
+    await assert.rejects(readEvents(broken, PROJECT), told);
     // Whoever passes over damaged blocks knows before the first row is read.
     if ((ROW_COLUMNS as readonly string[]).includes(name)) {
       await assert.rejects(readRows(broken, PROJECT, noPause), told);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
+import type { SegmentEvent } from "../support/segment_events.ts";
 import {
   mergeable as allMergeable,
   partsOf,

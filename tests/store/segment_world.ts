@@ -3,7 +3,7 @@ import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts"
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
 import type { ColumnName } from "../../src/store/segment_columns.ts";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
+import type { SegmentEvent } from "../support/segment_events.ts";
 import { allBlocks, type Blocks, decodeHead, spanOf } from "../../src/store/segment_head.ts";
 import { SegmentReader } from "../../src/store/segment_reader.ts";
 import { partsOf } from "../../src/store/segment_tiers.ts";

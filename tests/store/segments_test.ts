@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { partsOf } from "../../src/store/segment_tiers.ts";
 import {
@@ -10,18 +9,17 @@ import {
   deleteFromSegmentsBefore,
   eraseFromSegments,
 } from "../../src/store/segments.ts";
-import { eventsOfIdentities } from "../../src/store/identity_events.ts";
+import { rowsOfIdentities } from "../../src/store/identity_events.ts";
 import { type KeptBlock, rowsAt } from "../../src/store/rows_by_place.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
-import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
-import { readEvents } from "../../src/store/whole_events.ts";
-import { yielding } from "../../src/store/yielding.ts";
+import { ALWAYS, fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { withMembers, withMembersInside } from "../support/fake_sql.ts";
+import { readEvents, type SegmentEvent } from "../support/segment_events.ts";
 
 const PROJECT = 1;
 const START_MS = 1_750_000_000_000;
@@ -66,7 +64,7 @@ async function storedEvents(database: Database): Promise<SegmentEvent[]> {
   const heads = await fetchHeads(database, PROJECT);
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
   const readers = await fetchBlocks(database, PROJECT, wanted, COLUMNS);
-  const events = readers.map((reader) => readEvents(reader, PROJECT, yielding()));
+  const events = readers.map((reader) => readEvents(reader, PROJECT));
   return inTime((await Promise.all(events)).flat());
 }
 
@@ -87,11 +85,11 @@ onBothEngines(
 
     const ofTwo = all.filter(({ identity }) => identity === 3 || identity === 7);
     assert.deepEqual(
-      await eventsOfIdentities(database, PROJECT, new Set([3, 7, 99])),
-      inTime(ofTwo),
+      await rowsOfIdentities(database, PROJECT, new Set([3, 7, 99]), ALWAYS),
+      inTime(ofTwo).map(({ row }) => row),
     );
-    assert.deepEqual(await eventsOfIdentities(database, PROJECT, new Set([99])), []);
-    assert.deepEqual(await eventsOfIdentities(database, 2, new Set([3])), []);
+    assert.deepEqual(await rowsOfIdentities(database, PROJECT, new Set([99]), ALWAYS), []);
+    assert.deepEqual(await rowsOfIdentities(database, 2, new Set([3]), ALWAYS), []);
 
     const [{ segmentId, head }] = heads as [typeof heads[0]];
     const [reader] = await fetchBlocks(
@@ -103,7 +101,7 @@ onBothEngines(
     for (const [name, bytes] of reader!.bytesOf(COLUMNS, { first: 0, end: 1 })) {
       assert.equal(bytes.buffer.byteLength, bytes.length, `${name}: handed over without the rest`);
     }
-    const own = await readEvents(reader!, PROJECT, yielding());
+    const own = await readEvents(reader!, PROJECT);
     const places = [own.length - 1, 0, 3].map((place) => ({ segmentId, place }));
     const meant = places.map(({ place }) => own[place]!.row);
     assert.deepEqual(await rowsAt(database, PROJECT, places), meant);

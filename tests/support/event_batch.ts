@@ -3,7 +3,7 @@ import type { EventBatch } from "../../src/store/batch_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
 import type { BlockColumns } from "../../src/store/journal_events.ts";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
+import type { SegmentEvent } from "./segment_events.ts";
 
 /** Rows as a block holds them whose columns have nothing in common. */
 function asBlock(rows: readonly EventRow[]): BlockColumns {

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { decodeHead, slotOf } from "../../src/store/segment_head.ts";
 import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
-import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import {
   PROPERTY_KEYS_COUNTED_MAX,
   PROPERTY_SLOT_EVENTS_MIN,
@@ -11,10 +10,9 @@ import {
   PROPERTY_SLOTS_MAX,
   SLOTTED_EVENTS_MIN,
 } from "../../src/store/store_limits.ts";
-import { readEvents } from "../../src/store/whole_events.ts";
-import { yielding } from "../../src/store/yielding.ts";
 import { PropertyReader } from "../../src/timelines/property_reader.ts";
 import { newRow } from "../support/event_rows.ts";
+import { readEvents, type SegmentEvent } from "../support/segment_events.ts";
 import { readerOf, segmentOf, smallRules } from "../store/segment_world.ts";
 import { ABSENT_KEYS, KEYS, properties, valuesOf } from "./property_world.ts";
 
@@ -32,7 +30,7 @@ function eventsOf(texts: readonly (string | null)[], first = 0): SegmentEvent[] 
 const slotKeysOf = ({ head }: EncodedSegment) => decodeHead(head).slotKeys;
 
 const textsOf = async (segment: EncodedSegment) =>
-  (await readEvents(readerOf(segment), 1, yielding())).map(({ row }) => row.properties);
+  (await readEvents(readerOf(segment), 1)).map(({ row }) => row.properties);
 
 /** A property by event, as JSON. */
 async function propertyOf(segment: EncodedSegment, key: string): Promise<Map<number, string>> {

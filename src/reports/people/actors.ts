@@ -7,9 +7,9 @@ import { Problem } from "../../problem.ts";
 import { isStorable } from "../../text_schemas.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import {
-  eventsOfIdentities,
   type Moments,
   momentsOfIdentities,
+  rowsOfIdentities,
 } from "../../store/identity_events.ts";
 import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../../event_file/exported_event_schema.ts";
@@ -156,12 +156,12 @@ async function* eventTexts(
 ): AsyncGenerator<string> {
   let separator = "";
   for (const span of seen?.spans ?? []) {
-    const events = await atOneMoment(
+    const rows = await atOneMoment(
       database,
-      (sql) => eventsOfIdentities(sql, projectId, ids, span),
+      (sql) => rowsOfIdentities(sql, projectId, ids, span),
     );
-    if (events.length === 0) continue;
-    yield separator + events.map(({ row }) => JSON.stringify(shownEvent(row))).join(",");
+    if (rows.length === 0) continue;
+    yield separator + rows.map((row) => JSON.stringify(shownEvent(row))).join(",");
     separator = ",";
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import { eventsOfIdentities } from "../../../src/store/identity_events.ts";
+import { eventsOfIdentities } from "../../support/segment_events.ts";
 import { fetchHeads } from "../../../src/store/stored_segments.ts";
 import { EXPORT_CHUNK_ROWS } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
