@@ -1,8 +1,7 @@
-import type { Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
 import { passesSession, type SessionPasses } from "./session_test.ts";
-import type { Visitor, VisitorKind } from "./visitor.ts";
+import type { VisitorKind } from "./visitor.ts";
 
 /** A filter on a session's field, and the bit that it sets. */
 export interface SessionBits {
@@ -23,44 +22,26 @@ interface Inputs {
  * Sets the bit of each filter at the events whose session passes it; events in no session pass negative
  * filters. Several threads may write into a column: each sets the numbers of its own actors' events.
  */
-class SessionBitSetter implements Visitor<null> {
-  readonly #scan: SessionScan;
-
-  constructor(private readonly inputs: Inputs, private readonly words: readonly Int32Array[]) {
-    this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    this.#scan.visit(actor, timeline);
-  }
-
-  result(): null {
-    return null;
-  }
-
-  #setBits(session: ScannedSession): void {
-    for (const filter of this.inputs.filters) {
-      const passes = passesSession(filter.test, session);
-      if (passes || filter.test.passesNone) this.#set(session, filter, passes);
-    }
-  }
-
-  #set(session: ScannedSession, { test, word, bit }: SessionBits, passes: boolean): void {
-    const { passesNone } = test;
-    const { isWide } = this.inputs;
-    session.forEachSlice(({ traffics, filterBits }, start, end) => {
-      for (let at = start; at < end; at++) {
-        if (!(traffics[at] === 0 ? passesNone : passes)) continue;
-        if (isWide) this.words[word]![filterBits[at]!]! |= bit;
-        else filterBits[at]! |= bit;
-      }
-    });
-  }
-}
-
-/** Writes into the columns of the part, and counts nothing. */
 export const SESSION_BITS: VisitorKind<Inputs, null> = {
   name: "session bits",
-  create: (inputs, words) => new SessionBitSetter(inputs, words),
+  create: ({ isWide, reach, filters }, words) => {
+    const set = (session: ScannedSession, { test, word, bit }: SessionBits, passes: boolean) => {
+      const { passesNone } = test;
+      session.forEachSlice(({ traffics, filterBits }, start, end) => {
+        for (let at = start; at < end; at++) {
+          if (!(traffics[at] === 0 ? passesNone : passes)) continue;
+          if (isWide) words[word]![filterBits[at]!]! |= bit;
+          else filterBits[at]! |= bit;
+        }
+      });
+    };
+    const scan = new SessionScan(reach, (session) => {
+      for (const filter of filters) {
+        const passes = passesSession(filter.test, session);
+        if (passes || filter.test.passesNone) set(session, filter, passes);
+      }
+    });
+    return { visit: (actor, timeline) => scan.visit(actor, timeline), result: () => null };
+  },
   merge: () => null,
 };

@@ -100,3 +100,16 @@ export function followRuns(
     follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
   }
 }
+
+/** Makes a visitor that handles each run by itself. */
+export function runVisitor<Counts>(
+  follow: FollowRun,
+  result: () => Counts,
+  bits?: RunBits,
+): Visitor<Counts> {
+  return {
+    ...bits === undefined ? {} : { bits },
+    visit: (actor, timeline) => followRuns(actor, timeline, follow, bits),
+    result,
+  };
+}

@@ -1,7 +1,7 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { DecodedBlocks } from "./block_decoding.ts";
 import type { ColumnsWithBits } from "./hot_columns.ts";
-import { type LazyField, lazyName } from "./lazy_columns.ts";
+import { lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import {
   fewEvents,
@@ -77,11 +77,6 @@ export class LoadedSegment implements HotColumns {
     this.traffics = columns.traffics;
     this.passives = columns.passives;
     this.runBits = columns.runBits;
-  }
-
-  /** Returns the ids of the events' titles or referrers; 0: none. */
-  ids(field: LazyField): IntegerColumn {
-    return this.column(field) as IntegerColumn;
   }
 
   property(key: string): PropertyColumn {

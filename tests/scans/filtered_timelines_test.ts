@@ -146,7 +146,7 @@ onBothEngines("filtered timelines: the lazy columns that are asked for", async (
     const told = [...places].map((place, i) => [place, values[codes[i]!]]);
     assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, String(at)]));
     assert.throws(() => segment!.property("m"), /did not ask/);
-    assert.throws(() => segment!.ids("title"), /did not ask/);
+    assert.throws(() => segment!.column("title"), /did not ask/);
   }
 });
 

@@ -18,8 +18,6 @@ export interface Answer {
   readonly semantics?: string;
   /** The end of the range that the answer is compared with, if `compare` does not determine it. */
   readonly comparedTo?: Date;
-  /** Members that change all the time, and are left out of the ETag. */
-  readonly volatile?: Readonly<Record<string, unknown>>;
 }
 
 /** A report with its own parameters read. */

@@ -281,7 +281,7 @@ export async function getReport(
     };
     const comparedTo = answer.comparedTo ?? movingEnd(shared, comparison);
     const moment = { asOf: new Date(asOfMs), pending, comparedTo };
-    return [moment, resolved, answer.result, answer.volatile] as const;
+    return [moment, resolved, answer.result] as const;
   }, request.signal);
   return readReply(request, ...reply);
 }

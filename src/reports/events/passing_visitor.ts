@@ -1,7 +1,6 @@
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import type { VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import { ID_BYTES, uuidOf } from "../../store/id_codec.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
 
 /** Only events in these milliseconds are tested. */
 type Inputs = { readonly test: EventPasses; readonly atMs: ReadonlySet<number> };

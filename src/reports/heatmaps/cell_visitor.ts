@@ -4,9 +4,8 @@ import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { followRuns, joinColumns, type VisitorKind } from "../../scans/visitor.ts";
+import { followRuns, joinColumns, runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface CellInputs {
   /** One match, which must depend on names and paths only. */

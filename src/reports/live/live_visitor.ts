@@ -1,7 +1,6 @@
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import type { VisitorKind } from "../../scans/visitor.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
+import { runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 
 export const MINUTE_MS = 60_000;
 

@@ -1,9 +1,8 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import type { VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import { NewestMoments } from "./newest_moments.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
 
 export interface NewestInputs {
   readonly test: EventPasses;

@@ -1,7 +1,6 @@
 import { PAGE_VIEW } from "../../reserved_terms.ts";
-import type { VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import type { NewcomerInputs } from "../visitors/newcomers.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
 
 /** Counts of a span, without bots. */
 export interface TailCounts {

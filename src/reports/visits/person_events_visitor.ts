@@ -1,12 +1,11 @@
 import { EventTest } from "../../scans/event_test.ts";
-import type { VisitorKind } from "../../scans/visitor.ts";
+import { runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import {
   type FoundEvents,
   mergedEvents,
   NewestEvents,
   type NewestInputs,
 } from "../newest/newest_events.ts";
-import { runVisitor } from "../visitors/run_visitor.ts";
 
 /** `edgeMs` is negated where times are: see `sign`. */
 interface PersonEventsInputs extends NewestInputs {
