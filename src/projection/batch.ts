@@ -1,5 +1,6 @@
 import { ALL_ROWS_FETCHED } from "../db/binary_rows.ts";
 import type { Sql } from "../db/sql.ts";
+import { statementsRunBy } from "../db/wrapped_sql.ts";
 import { beginUnlessLocked } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
@@ -49,26 +50,10 @@ export class Attempt {
 async function limited(tx: Sql, msMax: number): Promise<Sql> {
   const endsAtMs = performance.now() + msMax;
   await tx.script(`SET LOCAL statement_timeout = ${msMax}; ${ALL_ROWS_FETCHED}`);
-  const check = () => {
-    if (performance.now() > endsAtMs) {
-      throw new ProjectionTooLong(`It took longer than ${msMax} ms`);
-    }
-  };
-  return {
-    query(text, params) {
-      check();
-      return tx.query(text, params);
-    },
-    binary(text, params) {
-      check();
-      return tx.binary(text, params);
-    },
-    script(text) {
-      check();
-      return tx.script(text);
-    },
-    transaction: (work) => tx.transaction(work),
-  };
+  return statementsRunBy(tx, (statement) => {
+    if (performance.now() <= endsAtMs) return statement();
+    throw new ProjectionTooLong(`It took longer than ${msMax} ms`);
+  });
 }
 
 async function projectPending(

@@ -1,6 +1,7 @@
 import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { isRefused, unavailability } from "../../db/refusal.ts";
 import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
+import { statementsRunBy } from "../../db/wrapped_sql.ts";
 import { Problem, retryable } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
 import { type ReadOwner, turnsOf } from "./read_turns.ts";
@@ -76,29 +77,16 @@ export async function atOneMoment<T>(
 const OVERTIME_MS_MAX = 100;
 
 /** Limits each statement of a snapshot, whose limit has just been set, to the read's remaining time. */
-function timed(sql: Sql, leftMs: () => number): Sql {
+function timed(snapshot: Sql, leftMs: () => number): Sql {
   let setMs = performance.now();
-  const limit = async () => {
+  return statementsRunBy(snapshot, async (statement, sql) => {
     const left = leftMs();
-    if (performance.now() - setMs < OVERTIME_MS_MAX) return;
-    setMs = performance.now();
-    await sql.script(`SET LOCAL statement_timeout = ${left}`);
-  };
-  return {
-    async query(text, params) {
-      await limit();
-      return await sql.query(text, params);
-    },
-    async binary(text, params) {
-      await limit();
-      return await sql.binary(text, params);
-    },
-    async script(text) {
-      await limit();
-      await sql.script(text);
-    },
-    transaction: (work) => sql.transaction((inner) => work(timed(inner, leftMs))),
-  };
+    if (performance.now() - setMs >= OVERTIME_MS_MAX) {
+      setMs = performance.now();
+      await sql.script(`SET LOCAL statement_timeout = ${left}`);
+    }
+    return await statement();
+  });
 }
 
 /** Whether a failed read may succeed a little later, unchanged. */

@@ -1,0 +1,14 @@
+import type { Sql } from "./sql.ts";
+
+/** Runs a statement of `sql`, or throws instead. */
+type Run = <T>(statement: () => Promise<T>, sql: Sql) => Promise<T>;
+
+/** Returns `sql` with every statement run by `run`, those of inner transactions too. */
+export function statementsRunBy(sql: Sql, run: Run): Sql {
+  return {
+    query: (text, params) => run(() => sql.query(text, params), sql),
+    binary: (text, params) => run(() => sql.binary(text, params), sql),
+    script: (text) => run(() => sql.script(text), sql),
+    transaction: (work) => sql.transaction((inner) => work(statementsRunBy(inner, run))),
+  };
+}
