@@ -15,6 +15,9 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
+/** What separates cells in place of commas, and how it is called. */
+const OTHER_SEPARATORS = [[";", "semicolons"], ["\t", "tabs"]] as const;
+
 /** The state within a cell. A quote is special only at its beginning, and in a quoted cell. */
 type CellState = "begin" | "plain" | "quoted" | "closed";
 
@@ -179,6 +182,13 @@ export async function readCsv(
   // Otherwise all rows would be part of the header, and an import of nothing would succeed.
   if (columns.some((column) => /\r(?!\n)/.test(column))) {
     throw new FileProblem(name, "its lines end with CR alone; save it with LF or CR LF.", 1);
+  }
+  // Spreadsheets save it so where the comma is for decimals.
+  const other = columns.length > 1
+    ? undefined
+    : OTHER_SEPARATORS.find(([c]) => columns[0]!.includes(c));
+  if (other !== undefined) {
+    throw new FileProblem(name, `${other[1]} separate its cells; save it with commas.`, 1);
   }
   async function* rows(): AsyncGenerator<Row[]> {
     yield others.map((record) => rowOf(columns, record));

@@ -4,15 +4,19 @@ import { statedText } from "./agent_names.ts";
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** Codes that ISO 3166-1 leaves to users, and others that are not countries. */
 const NO_COUNTRY: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP", "A1", "A2", "O1", "T1"]);
-/** Names that the Unicode locale data does not have. */
+/**
+ * Names that the Unicode locale data does not have, as `plain` leaves them: of GeoNames (Amplitude, MaxMind),
+ * Google and ISO 3166.
+ */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   "hong kong": "HK",
   "macao": "MO",
   "macau": "MO",
   "palestine": "PS",
   "turkey": "TR",
-  "türkiye": "TR",
+  "turkiye": "TR",
   "myanmar": "MM",
+  "burma": "MM",
   "czech republic": "CZ",
   "ivory coast": "CI",
   "cote d'ivoire": "CI",
@@ -21,20 +25,42 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "korea, republic of": "KR",
   "viet nam": "VN",
   "united states of america": "US",
+  "usa": "US",
+  "united states minor outlying islands": "UM",
   "iran, islamic republic of": "IR",
   "democratic republic of the congo": "CD",
+  "dr congo": "CD",
   "republic of the congo": "CG",
-  "the netherlands": "NL",
-  "bosnia and herzegovina": "BA",
-  "trinidad and tobago": "TT",
+  "congo republic": "CG",
+  "congo": "CG",
   "swaziland": "SZ",
   "cape verde": "CV",
+  "cabo verde": "CV",
   "macedonia": "MK",
+  "macedonia (fyrom)": "MK",
+  "federated states of micronesia": "FM",
+  "hashemite kingdom of jordan": "JO",
+  "republic of lithuania": "LT",
+  "republic of moldova": "MD",
+  "bonaire, sint eustatius, and saba": "BQ",
+  "east timor": "TL",
+  "saint vincent and the grenadines": "VC",
+  "south georgia and the south sandwich islands": "GS",
+  "heard island and mcdonald islands": "HM",
+  "pitcairn": "PN",
+  "falkland islands": "FK",
+  "brunei darussalam": "BN",
+  "syrian arab republic": "SY",
 };
 
-/** Returns a name in lower case without diacritics, so that `Côte d’Ivoire` equals `Cote d'Ivoire`. */
+/**
+ * Returns a name in lower case without diacritics and article, "&" and "St." in full, so that `Côte d’Ivoire` equals
+ * `Cote d'Ivoire`, and `St. Kitts & Nevis` equals `Saint Kitts and Nevis`.
+ */
 const plain = (name: string) =>
-  name.toLowerCase().replaceAll("’", "'").normalize("NFD").replace(/[\u0300-\u036f]/g, "");
+  name.toLowerCase().replaceAll("’", "'").normalize("NFD").replace(/[\u0300-\u036f]/g, "")
+    .replaceAll("&", "and").replace(/^the /, "").replace(/\bst\.? /g, "saint ")
+    .replaceAll("[", "(").replaceAll("]", ")");
 
 let codes: ReadonlyMap<string, string> | null = null;
 
@@ -50,7 +76,7 @@ function codesByName(): ReadonlyMap<string, string> {
       if (name !== undefined && !found.has(plain(name))) found.set(plain(name), canonical(code));
     }
   }
-  for (const [name, code] of Object.entries(OTHER_NAMES)) found.set(plain(name), code);
+  for (const [name, code] of Object.entries(OTHER_NAMES)) found.set(name, code);
   return found;
 }
 
@@ -64,6 +90,7 @@ export function countryCode(value: unknown): string | null {
   if (text === null) return null;
   if (/^[A-Za-z]{2}$/.test(text)) {
     const code = text.toUpperCase();
+    if (code === "UK") return "GB";
     return NO_COUNTRY.has(code) ? null : code;
   }
   codes ??= codesByName();

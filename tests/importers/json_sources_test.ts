@@ -219,6 +219,28 @@ Deno.test("Mixpanel: events are the same by what Mixpanel tells them apart by, a
   assert.equal(new Set([first, ...others]).size, 5);
 });
 
+Deno.test("GA4: its words for what nobody has tagged are no source, medium or campaign", async () => {
+  const tagged = (source: string, medium: string, campaign: string) =>
+    ga4Event({
+      collected_traffic_source: {
+        manual_source: source,
+        manual_medium: medium,
+        manual_campaign_name: campaign,
+      },
+    });
+  const events = await mapped(
+    GA4,
+    tagged("(direct)", "(none)", "(direct)"),
+    tagged("google", "organic", "(organic)"),
+    tagged("shop", "(not set)", "sale (late)"),
+  );
+  assert.deepEqual(events.map(({ campaign }) => campaign), [
+    null,
+    { source: "google", medium: "organic" },
+    { source: "shop", campaign: "sale (late)" },
+  ]);
+});
+
 Deno.test("GA4: a row of its BigQuery export", async () => {
   const events = await mapped(
     GA4,

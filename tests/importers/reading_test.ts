@@ -139,6 +139,19 @@ Deno.test("CSV: lines that end with CR alone are no header without rows", async 
   );
 });
 
+Deno.test("CSV: semicolons or tabs in place of commas are told", async () => {
+  for (
+    const [text, expected] of [["a;b\n1;2\n", "semicolons"], ['"a"\t"b"\r\n', "tabs"]] as const
+  ) {
+    await assert.rejects(
+      readCsv("f.csv", chunks(encode(text), 4), 100),
+      new RegExp(`f\\.csv, line 1: ${expected} separate its cells; save it with commas`),
+    );
+  }
+  const { columns } = await readCsv("f.csv", chunks(encode('a,"b;c"\n'), 4), 100);
+  assert.deepEqual(columns, ["a", "b;c"]);
+});
+
 Deno.test("CSV: an empty file has no header", async () => {
   await assert.rejects(readCsv("f.csv", chunks(encode(""), 4), 100), /f\.csv: it is empty/);
 });

@@ -75,14 +75,22 @@ function shopOf(row: Members): Record<string, unknown> {
   return { ...ecommerce, ...items.length === 0 ? {} : { items } };
 }
 
+/** Google's words for what nobody has tagged: `(direct)`, `(none)`, `(organic)`, `(not set)`. */
+const PLACEHOLDER = /^\([a-z ]+\)$/i;
+
+function tagOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || PLACEHOLDER.test(text) ? null : text;
+}
+
 function campaignOf(row: Members) {
   const collected = membersOf(row.collected_traffic_source);
   const campaign = present({
-    source: textOf(collected.manual_source),
-    medium: textOf(collected.manual_medium),
-    campaign: textOf(collected.manual_campaign_name),
-    term: textOf(collected.manual_term),
-    content: textOf(collected.manual_content),
+    source: tagOf(collected.manual_source),
+    medium: tagOf(collected.manual_medium),
+    campaign: tagOf(collected.manual_campaign_name),
+    term: tagOf(collected.manual_term),
+    content: tagOf(collected.manual_content),
     clickId: textOf(collected.gclid) === null ? null : "gclid",
   });
   return Object.keys(campaign).length === 0 ? null : campaign;
