@@ -18,77 +18,10 @@ import {
   posthogEvent,
   UUIDS,
 } from "./source_rows.ts";
-import { convertedFiles, eventsOf, jsonLines, PROJECT, textFile } from "./rows.ts";
+import { convertedFiles, eventsOf, jsonLines, mapped, PROJECT, textFile } from "./rows.ts";
 import { zipOf } from "./zip_writer.ts";
 
-async function mapped(source: ImportSource, ...rows: readonly unknown[]) {
-  return eventsOf(await convertedFiles(source, [jsonLines("f.json", rows)]));
-}
-
 const hashed = (source: string, id: string) => new EventIds(source, PROJECT).fromTheirs(id);
-
-Deno.test("PostHog: a page view", async () => {
-  const [event] = await mapped(POSTHOG, posthogEvent());
-  assert.deepEqual(event, {
-    eventId: UUIDS[0],
-    name: "page_view",
-    timestamp: "2026-05-01T10:00:00.123456Z",
-    clock: "client",
-    userId: "ada",
-    anonymousId: "device-1",
-    sessionId: "s1",
-    url: "https://shop.example/a?utm_source=x",
-    path: null,
-    referrer: null,
-    title: "A",
-    properties: { plan: "pro" },
-    context: {
-      viewport: { width: 1200, height: 800 },
-      screen: { width: 1440, height: 900 },
-      locale: "de-DE",
-      timezone: "Europe/Berlin",
-    },
-    server: {
-      geo: { country: "DE", region: "Land Berlin", city: "Berlin" },
-      browser: "Chrome",
-      os: "macOS",
-      device: "desktop",
-      bot: null,
-    },
-  });
-});
-
-Deno.test("PostHog: who it was, and the names of its own events", async () => {
-  const events = await mapped(
-    POSTHOG,
-    posthogEvent({ distinct_id: "device-1" }),
-    posthogEvent({}, { $is_identified: false }),
-    posthogEvent({ event: "$identify" }, {
-      $anon_distinct_id: "anon-1",
-      $set: { name: "Ada" },
-      $set_once: { name: "A", first: 1 },
-    }),
-    posthogEvent({ event: "$create_alias" }, { alias: "old" }),
-    posthogEvent({ event: "$create_alias" }, { alias: "ada" }),
-    posthogEvent({ event: "$pageleave", properties: JSON.stringify({ a: 1, $b: 2 }) }),
-    posthogEvent({ event: "bought" }, { $referrer: "https://x.example/" }),
-    posthogEvent({ event: "$groupidentify" }, { $group_type: "company", $group_key: "c1" }),
-  );
-  assert.deepEqual(events.map(({ name, userId, anonymousId }) => [name, userId, anonymousId]), [
-    ["page_view", null, "device-1"],
-    ["page_view", null, "ada"],
-    ["$identify", "ada", "anon-1"],
-    ["$alias", "ada", "old"],
-    ["$alias", "ada", null],
-    ["$pageleave", "ada", null],
-    ["bought", "ada", "device-1"],
-    ["$group", "ada", "device-1"],
-  ]);
-  assert.deepEqual(events[2]?.properties, { plan: "pro", name: "Ada", first: 1 });
-  assert.deepEqual(events[5]?.properties, { a: 1 });
-  assert.equal(events[6]?.referrer, "https://x.example/");
-  assert.deepEqual(events[7]?.properties, { plan: "pro", groupType: "company", groupKey: "c1" });
-});
 
 Deno.test("Amplitude: events of the web and of apps, in the zip that it sends", async () => {
   const lines = [

@@ -52,3 +52,8 @@ export function refusalsOf(all: readonly Converted[]) {
     "refused" in outcome ? [{ file, line, code: outcome.refused.code }] : []
   );
 }
+
+/** The events that become of rows of JSON. */
+export async function mapped(source: ImportSource, ...rows: readonly unknown[]) {
+  return eventsOf(await convertedFiles(source, [jsonLines("f.json", rows)]));
+}

@@ -11,6 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
   $identify: "$identify",
   $set: "$identify",
   $create_alias: "$alias",
+  $merge_dangerously: "$alias",
   $groupidentify: "$group",
 };
 /** Events that identify people: their traits are kept. */
@@ -28,21 +29,38 @@ function size(width: unknown, height: unknown) {
   return pixels.width === null && pixels.height === null ? null : pixels;
 }
 
-/** Returns the ids of the person: `distinct_id` is the device's until its user has signed in. */
+/** PostHog's names for visitors of a day whom it tells apart without cookies. */
+const COOKIELESS_PREFIX = "cookieless_";
+
+const isTrue = (value: unknown) => value === true || value === "true";
+
+/** Returns both ids, of which nobody is linked with himself. */
+function linked(userId: string | null, anonymousId: string | null) {
+  return { userId, anonymousId: anonymousId === userId ? null : anonymousId };
+}
+
+/**
+ * Returns the ids of the person, as the same event of a client gives them: `distinct_id` is the device's until its
+ * user has signed in.
+ */
 function peopleOf(name: string, distinctId: string | null, properties: Members) {
   const device = textOf(properties.$device_id);
-  if (name === "$identify" && textOf(properties.$anon_distinct_id) !== null) {
-    return { userId: distinctId, anonymousId: textOf(properties.$anon_distinct_id) };
-  }
+  const isCookieless = distinctId?.startsWith(COOKIELESS_PREFIX) === true;
+  const isAnonymous = isCookieless || distinctId === device ||
+    properties.$is_identified === false || properties.$is_identified === "false";
+  const anonymous = textOf(properties.$anon_distinct_id);
+  if (name === "$identify" && anonymous !== null) return linked(distinctId, anonymous);
   if (name === "$alias") {
     const alias = textOf(properties.alias);
-    return { userId: distinctId, anonymousId: alias === distinctId ? null : alias };
+    return isAnonymous && alias !== null ? linked(alias, distinctId) : linked(distinctId, alias);
   }
-  const anonymous = distinctId !== null && distinctId === device ||
-    properties.$is_identified === false || properties.$is_identified === "false";
-  return anonymous
+  // A server's event of a group is about nobody: its client makes an id up.
+  if (distinctId === `$${properties.$group_type}_${properties.$group_key}`) {
+    return linked(null, null);
+  }
+  return isAnonymous
     ? { userId: null, anonymousId: distinctId ?? device }
-    : { userId: distinctId, anonymousId: device };
+    : linked(distinctId, device);
 }
 
 function keptProperties(name: string, row: Members, properties: Members) {
@@ -66,6 +84,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const theirs = textOf(row.event);
   const name = theirs === null ? null : Object.hasOwn(NAMES, theirs) ? NAMES[theirs]! : theirs;
   const id = textOf(row.uuid);
+  const session = textOf(properties.$session_id);
   const referrer = textOf(properties.$referrer);
   const os = systemName(properties.$os);
   const screen = size(properties.$screen_width, properties.$screen_height);
@@ -76,7 +95,9 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
       timestamp: timeOf(row.timestamp),
       clock: "client",
       ...peopleOf(name ?? "", textOf(row.distinct_id), properties),
-      sessionId: textOf(properties.$session_id),
+      // An event of a server is of no visit: its client says so, and names no session.
+      inSession: isTrue(properties.$is_server) && session === null ? false : null,
+      sessionId: session,
       url: textOf(properties.$current_url),
       path: textOf(properties.$current_url) === null ? textOf(properties.$pathname) : null,
       referrer: referrer === null || DIRECT.has(referrer) ? null : referrer,

@@ -6,7 +6,7 @@ export const NOTES: readonly MappingNote[] = [
     theirs: "`event`",
     ours: "`name`",
     how: "`$pageview`, `$screen` → `page_view`; `$identify`, `$set` → `$identify`; " +
-      "`$create_alias` → `$alias`; `$groupidentify` → `$group`; others keep theirs",
+      "`$create_alias`, `$merge_dangerously` → `$alias`; `$groupidentify` → `$group`; others keep theirs",
   },
   { theirs: "`timestamp`", ours: "`timestamp`" },
   {
@@ -14,7 +14,12 @@ export const NOTES: readonly MappingNote[] = [
     ours: "`userId`, `anonymousId`",
     how: "as their clients' events are understood",
   },
-  { theirs: "`$session_id`", ours: "`sessionId`", how: "for reference: visits are cut anew" },
+  {
+    theirs: "`$session_id`",
+    ours: "`sessionId`",
+    how:
+      "for reference: visits are cut anew; with `$is_server` and without it, an event is of no visit",
+  },
   { theirs: "`$current_url`, `$pathname`", ours: "`url`, `path`" },
   { theirs: "`$referrer`", ours: "`referrer`", how: "`$direct` is none" },
   { theirs: "`title`, `$screen_name`", ours: "`title`" },
