@@ -1,5 +1,19 @@
-import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from "jose";
-import { TOKEN_KEYS_CACHED_MS, TOKEN_KEYS_FETCH_MS_MAX, TOKEN_KEYS_PAUSE_MS } from "../limits.ts";
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from "jose";
+import {
+  TOKEN_KEYS_CACHED_MS,
+  TOKEN_KEYS_FETCH_MS_MAX,
+  TOKEN_KEYS_PAUSE_MS,
+  TOKEN_KEYS_RETRY_MS,
+} from "../limits.ts";
 import { Problem, retryable } from "../problem.ts";
 
 function notFetched(cause: unknown): Problem {
@@ -18,19 +32,34 @@ function notFetchedSince(waitMs: number): Problem {
   );
 }
 
+/** Verifies tokens by an identity provider's key set. */
+export interface RemoteKeys {
+  /**
+   * Throws what `jwtVerify` does. It says that no key of the set has signed the token only if a fetch that began
+   * after the call says so; `token_keys_unavailable` (503): that is not known.
+   */
+  verify(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult>;
+}
+
+/** Whether a new set may have the key of a token. Without a key id, its key may have replaced the one that was tried. */
+function mayBeNew(error: unknown, token: string): boolean {
+  return error instanceof errors.JWKSNoMatchingKey ||
+    (error instanceof errors.JWSSignatureVerificationFailed &&
+      decodeProtectedHeader(token).kid === undefined);
+}
+
 /**
- * Returns what finds the key of a token in an identity provider's key set. The set is fetched again if it is
- * old, and for a token whose key it does not have, since the provider may have begun to use a new one. Whoever makes
- * up key ids does not cause more than one fetch in TOKEN_KEYS_PAUSE_MS.
- *
- * What it returns throws JWKSNoMatchingKey only if a fetch that began after the call did not have the key, and
- * `token_keys_unavailable` (503) if that is not known.
+ * Returns what verifies tokens by the key set at a URL. The set is fetched again if it is old, and for a token whose
+ * key it does not have, since the provider may have begun to use a new one. Whoever makes up tokens does not
+ * cause more than one fetch in TOKEN_KEYS_PAUSE_MS, and none within TOKEN_KEYS_RETRY_MS of one that failed.
  * @param clockMs a clock that is never set
  */
-export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): JWTVerifyGetKey {
+export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): RemoteKeys {
   /** When the latest fetch began, unless it has failed. */
   let fetchedAtMs = -Infinity;
   let pausedUntilMs = -Infinity;
+  /** Until when nothing is fetched after a fetch that failed, and why it did. */
+  let failed: { readonly untilMs: number; readonly cause: unknown } | null = null;
   const keys = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
     cacheMaxAge: TOKEN_KEYS_CACHED_MS,
@@ -42,33 +71,55 @@ export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): 
     },
   });
 
-  const find: JWTVerifyGetKey = async (header, token) => {
-    const askedAtMs = clockMs();
-    for (;;) {
-      try {
-        return await keys(header, token);
-      } catch (error) {
-        const isUnknown = error instanceof errors.JWKSNoMatchingKey;
-        if (!isUnknown || (!keys.reloading && fetchedAtMs >= askedAtMs)) throw error;
-      }
-      if (!keys.reloading) {
-        const waitMs = pausedUntilMs - clockMs();
-        if (waitMs > 0) throw notFetchedSince(waitMs);
-        pausedUntilMs = clockMs() + TOKEN_KEYS_PAUSE_MS;
-      }
+  /** Fetches the set, or waits for the fetch under way. Throws `token_keys_unavailable`. */
+  async function fetchSet(): Promise<void> {
+    const waitMs = (failed?.untilMs ?? -Infinity) - clockMs();
+    if (!keys.reloading && waitMs > 0) throw notFetched(failed?.cause);
+    try {
       await keys.reload();
+      failed = null;
+    } catch (cause) {
+      fetchedAtMs = -Infinity;
+      failed = { untilMs: clockMs() + TOKEN_KEYS_RETRY_MS, cause };
+      throw notFetched(cause);
+    }
+  }
+
+  /** As `fetchSet`, for a token whose key is unknown. */
+  async function fetchForUnknown(): Promise<void> {
+    if (!keys.reloading) {
+      const waitMs = pausedUntilMs - clockMs();
+      if (waitMs > 0) throw notFetchedSince(waitMs);
+      pausedUntilMs = clockMs() + TOKEN_KEYS_PAUSE_MS;
+    }
+    await fetchSet();
+  }
+
+  const find: JWTVerifyGetKey = async (header, token) => {
+    if (!keys.fresh) await fetchSet();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const isOfToken = error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys;
+      if (isOfToken) throw error;
+      // The set has a key of the token, but not one that can be used.
+      throw notFetched(error);
     }
   };
 
-  return async (header, token) => {
-    try {
-      return await find(header, token);
-    } catch (error) {
-      const isKnown = error instanceof Problem || error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys;
-      if (isKnown) throw error;
-      fetchedAtMs = -Infinity;
-      throw notFetched(error);
-    }
+  return {
+    async verify(token, options) {
+      const askedAtMs = clockMs();
+      for (;;) {
+        try {
+          return await jwtVerify(token, find, options);
+        } catch (error) {
+          const isKnown = !keys.reloading && fetchedAtMs >= askedAtMs;
+          if (isKnown || !mayBeNew(error, token)) throw error;
+        }
+        await fetchForUnknown();
+      }
+    },
   };
 }

@@ -1,17 +1,10 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import {
-  errors,
-  type JWTPayload,
-  jwtVerify,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-  SignJWT,
-} from "jose";
+import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, SignJWT } from "jose";
 import type { Sql } from "../db/sql.ts";
 import { JWT_SECRET_BYTES_MIN, TOKEN_LEEWAY_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from "./access.ts";
-import { remoteKeys } from "./remote_keys.ts";
+import { type RemoteKeys, remoteKeys } from "./remote_keys.ts";
 import { sharedSecret } from "./shared_secret.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
@@ -58,7 +51,7 @@ export interface Tokens {
 /** How signatures are verified: by the configured algorithms, whatever a token's header says. */
 interface Verification {
   readonly algorithms: string[];
-  key(): Promise<Uint8Array | KeyObject | JWTVerifyGetKey>;
+  key(): Promise<Uint8Array | KeyObject | RemoteKeys>;
 }
 
 /** The last instant a JavaScript date can hold, in seconds. */
@@ -270,8 +263,8 @@ export function createTokens(
       const key = await keyOf();
       const nowMs = now();
       try {
-        const { payload } = typeof key === "function"
-          ? await jwtVerify(token, key, options(nowMs))
+        const { payload } = "verify" in key
+          ? await key.verify(token, options(nowMs))
           : await jwtVerify(token, key, options(nowMs));
         const principal = principalOf(payload, nowMs);
         return { ...principal, epoch: epochOf(payload, await epochs.cached()) };

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   base64url,
-  type errors,
   exportJWK,
   exportSPKI,
   generateKeyPair,
@@ -10,11 +9,12 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from "jose";
-import { remoteKeys } from "../../src/auth/remote_keys.ts";
 import { createTokens, type JwtConfig } from "../../src/auth/tokens.ts";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
-import { TOKEN_KEYS_PAUSE_MS } from "../../src/limits.ts";
+import { TOKEN_KEYS_RETRY_MS } from "../../src/limits.ts";
+import { pause } from "../../src/pause.ts";
 import { Problem } from "../../src/problem.ts";
+import { serveKeys } from "./key_server.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { fakeSql, withMembers } from "../support/fake_sql.ts";
 import { counted, NEVER_REVOKED, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
@@ -210,24 +210,6 @@ Deno.test("createTokens: a key that cannot be used is refused at the start", asy
   assert.throws(() => tokensOf({ secret: SECRET, jwksUrl: "http://127.0.0.1/" }), /only one/);
 });
 
-interface KeyServer {
-  readonly url: string;
-  keys: unknown;
-  fetches: number;
-  status: number;
-  close(): Promise<void>;
-}
-
-function serveKeys(keys: unknown): KeyServer {
-  const state = { keys, fetches: 0, status: 200 };
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
-    state.fetches++;
-    return Response.json({ keys: state.keys }, { status: state.status });
-  });
-  const url = `http://127.0.0.1:${server.addr.port}/keys`;
-  return Object.assign(state, { url, close: () => server.shutdown() });
-}
-
 Deno.test("verify: a key set verifies RS256, ES256 and EdDSA by kid, fetched once", async () => {
   const kinds = ["RS256", "ES256", "EdDSA"];
   const pairs = await Promise.all(kinds.map((alg) => generateKeyPair(alg)));
@@ -283,8 +265,10 @@ Deno.test("verify: a key set that cannot be fetched is 503 with Retry-After, the
     server.status = 500;
     await assert.rejects(tokens.verify(token), unavailable);
     server.status = 200;
+    await pause(TOKEN_KEYS_RETRY_MS);
     server.keys = "nonsense";
     await assert.rejects(tokens.verify(token), unavailable);
+    await pause(TOKEN_KEYS_RETRY_MS);
     server.keys = [await exportJWK(publicKey)];
     assert.equal((await tokens.verify(token)).subject, "ada");
   } finally {
@@ -292,55 +276,6 @@ Deno.test("verify: a key set that cannot be fetched is 503 with Retry-After, the
   }
   const gone = tokensOf({ jwksUrl: server.url });
   await assert.rejects(gone.verify(token), refused("token_keys_unavailable"));
-});
-
-Deno.test("remoteKeys: a new key is fetched at once; unknown ones cause one fetch in a while", async () => {
-  const { publicKey } = await generateKeyPair("ES256");
-  const jwk = await exportJWK(publicKey);
-  const named = (kid: string) => ({ ...jwk, kid });
-  const server = serveKeys([named("old")]);
-  let nowMs = 0;
-  const keys = remoteKeys(server.url, () => nowMs);
-  const find = async (kid: string) => {
-    try {
-      await keys({ alg: "ES256", kid }, { payload: "", signature: "" });
-      return "found";
-    } catch (error) {
-      if (!(error instanceof Problem)) return (error as errors.JOSEError).code;
-      return `${error.code} ${error.options.headers?.["Retry-After"]}`;
-    }
-  };
-  const missing = "ERR_JWKS_NO_MATCHING_KEY";
-  const foundOut = async (...wanted: [kid: string, found: string][]) =>
-    assert.deepEqual(
-      await Promise.all(wanted.map(async ([kid]) => [kid, await find(kid)])),
-      wanted,
-    );
-  try {
-    await foundOut(["none", missing]);
-    assert.equal(server.fetches, 1, "the first fetch began after the question");
-    nowMs += 1;
-    await foundOut(["old", "found"]);
-    server.keys = [named("new")];
-    await foundOut(["new", "found"], ["new", "found"], ["none", missing]);
-    assert.equal(server.fetches, 2, "those that ask together share a fetch");
-
-    nowMs += TOKEN_KEYS_PAUSE_MS - 1_500;
-    server.keys = [named("next")];
-    await foundOut(["new", "found"], ["next", "token_keys_unavailable 2"]);
-    assert.equal(server.fetches, 2);
-    nowMs += 1_500;
-    server.status = 500;
-    await foundOut(["next", "token_keys_unavailable 2"]);
-    await foundOut(["next", "token_keys_unavailable 5"], ["new", "found"]);
-    assert.equal(server.fetches, 3, "one that fails counts, too");
-    nowMs += TOKEN_KEYS_PAUSE_MS;
-    server.status = 200;
-    await foundOut(["next", "found"], ["none", missing]);
-    assert.equal(server.fetches, 4);
-  } finally {
-    await server.close();
-  }
 });
 
 onBothEngines(
