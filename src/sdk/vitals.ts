@@ -28,9 +28,9 @@ function watchVitals() {
     }, { reportAllChanges: true });
   }
 
-  // While capturing: before the clients' listeners, which send as the page is hidden, and after the
-  // library's, which measure a last time.
-  addEventListener("visibilitychange", () => {
+  // At the document, while capturing: before the clients' listeners, which send as the page is hidden, and after
+  // all of the library's at the window, which measure a last time. It adds one for each interaction until the page is idle.
+  document.addEventListener("visibilitychange", () => {
     const clients = page._footfall;
     if (!document.hidden || isRecorded || !measured.navigation || !clients?.size) return;
     isRecorded = true;

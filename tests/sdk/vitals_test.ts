@@ -81,6 +81,21 @@ browserTest("vitals: the five of a page arrive once, as it is left", async (visi
   assert.deepEqual([kpis.totals.visitors, kpis.totals.sessions], [1, 1]);
 });
 
+browserTest(
+  "vitals: an interaction counts if the page is not idle before it is left",
+  async (visit) => {
+    const busy = "<script>requestIdleCallback = () => 0;</script>";
+    visit.publish({ body: BODY, head: busy + visit.tag("data-vitals") });
+    visit.publish({ path: "/next" });
+    const page = await visit.open();
+    await measuring(page);
+    await interact(page);
+    await page.goto(`${visit.world.siteUrl}/next`);
+    await visit.until(() => vitalsOf(visit).length > 0, "the vitals arrive");
+    assertMeasured(vitalsOf(visit)[0], "/");
+  },
+);
+
 browserTest("vitals: by an import, once however often the tab is hidden", async (visit) => {
   const vitals = `<script type="module" src="/analytics/sdk-vitals.js"></script>`;
   // Twice on a page, it measures once.
