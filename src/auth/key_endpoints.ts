@@ -12,6 +12,7 @@ import {
 import { Problem } from "../problem.ts";
 import { type ApiExchange, requirePrincipal } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
+import { assertNotOver } from "./expiry.ts";
 import type { KeyDirectory } from "./keys.ts";
 import { isSiteOfAnother } from "./site_keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
@@ -36,7 +37,7 @@ const kind = z.enum(["public", "secret"], "Use public or secret.")
 const label = PlainText.trim().max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .nullable().meta({ description: "What people call the key.", example: "Web shop" });
 const expiresAt = InstantOrNull.meta({
-  description: "From when on the key is refused; null: never.",
+  description: "From when on the key is refused, later than now; null: never.",
 });
 
 const value = z.string().refine(
@@ -103,6 +104,7 @@ export async function postKey(services: KeyServices, exchange: ApiExchange): Pro
   const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, exchange);
   const { kind, label, expiresAt, value } = await readJson(exchange.request, KeyCreation);
+  assertNotOver(expiresAt, now());
   // Keys take precedence over sites, so this key would take the events that the other project's pages send by
   // their domain. No transaction is needed: a site that is set later does not outrank an existing key either.
   const mayTakeOver = requirePrincipal(exchange.who).projects === "*";

@@ -10,6 +10,7 @@ import { readJson } from "../http/json_body.ts";
 import { readReply } from "../http/read_reply.ts";
 import { json } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
+import { PROJECT_QUERY } from "../query/project_query.ts";
 import { namesBound } from "../query/range.ts";
 import { readOfList, WITHOUT_EFFECT } from "../query/without_effect.ts";
 import {
@@ -33,7 +34,7 @@ export interface NoteServices extends AuditServices {
 
 /** The parameters of `GET /v1/notes`. */
 export const NOTES_QUERY: Readonly<Record<string, string>> = {
-  project: "Project id. Default: the token's only project",
+  ...PROJECT_QUERY,
   from: "Local date, inclusive, or instant. Without from and to: all notes",
   to: "Local date, inclusive, or instant, exclusive. Default with from: today",
   timezone: "IANA time zone of the local dates. Default: the project's",

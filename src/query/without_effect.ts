@@ -11,6 +11,7 @@ import { type Range, readRange } from "./range.ts";
 import { readSegmentSlug } from "./saved_segment.ts";
 import { BOT_CHOICES } from "./selection.ts";
 import type { Warning } from "./warnings.ts";
+import { PROJECT_QUERY } from "./project_query.ts";
 
 export const NO_EFFECT = "Of no effect here";
 
@@ -30,7 +31,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 
 /** The parameters of a list of a project's saved things: those that reads share. */
 export const LIST_QUERY: Readonly<Record<string, string>> = {
-  project: "Project id. Default: the token's only project",
+  ...PROJECT_QUERY,
   from: NO_EFFECT,
   to: NO_EFFECT,
   timezone: NO_EFFECT,

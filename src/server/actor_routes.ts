@@ -8,6 +8,7 @@ import type { DocumentedRoute } from "./documented_route.ts";
 import type { Log } from "../http/log.ts";
 import { json } from "../http/reply.ts";
 import type { ProblemCode } from "../problem.ts";
+import { PROJECT_QUERY } from "../query/project_query.ts";
 import {
   ActorErased,
   ActorExport,
@@ -17,7 +18,6 @@ import {
 } from "../reports/people/actors.ts";
 
 const PROBLEMS: readonly ProblemCode[] = ["project_required", "not_found"];
-const QUERY = { project: "Project id. Default: the token's only project" };
 
 /** Returns the routes that export and erase one person's data. */
 export function actorRoutes(
@@ -45,7 +45,7 @@ export function actorRoutes(
       },
       doc: {
         summary: "All that is stored of one person, by user id, anonymous id or visitor hash",
-        query: QUERY,
+        query: PROJECT_QUERY,
         success: { status: 200, description: "Sessions and events", schema: ActorExport },
         problems: PROBLEMS,
       },
@@ -68,7 +68,7 @@ export function actorRoutes(
       },
       doc: {
         summary: "Erase one person: events, sessions and rollups",
-        query: QUERY,
+        query: PROJECT_QUERY,
         success: { status: 200, description: "What was erased", schema: ActorErased },
         problems: PROBLEMS,
       },

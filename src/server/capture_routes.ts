@@ -1,6 +1,7 @@
 import { type ApiExchange, requirePrincipal, resolveProject } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
+import { PROJECT_QUERY } from "../query/project_query.ts";
 import type { ReportServices } from "../reports/answer/report_endpoint.ts";
 import { isPictureShown } from "../reports/heatmaps/shared_picture.ts";
 import {
@@ -95,7 +96,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       },
       doc: {
         summary: "The capture of a page, as JPEG or WebP; it never changes",
-        query: { project: "Project id. Default: the token's only project" },
+        query: PROJECT_QUERY,
         success: {
           status: 200,
           description: "The capture",

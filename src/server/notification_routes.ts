@@ -29,12 +29,12 @@ import {
 } from "../notifications/webhook_endpoints.ts";
 import { type DocumentedRoute, NEW_ONLY, type RouteDoc } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
+import { PROJECT_QUERY } from "../query/project_query.ts";
 import { LIST_QUERY } from "../query/without_effect.ts";
 import { READ_PROBLEMS } from "./report_routes.ts";
 
 export type NotificationRouteServices = NotificationServices & UnsubscribeServices;
 
-const PROJECT = { project: "Project id. Default: the token's only project" };
 const ASKED: readonly ProblemCode[] = ["project_required", "not_found"];
 const SAVED: readonly ProblemCode[] = ["invalid_parameter", "conflict", "already_exists", ...ASKED];
 const Sent = z.object({ deliveries: z.array(DeliveryShown) });
@@ -116,7 +116,7 @@ function routesOf(services: NotificationRouteServices, kind: Kind): DocumentedRo
     path: at,
     access: "write",
     handler: (exchange) => handle(services, exchange),
-    doc: { query: PROJECT, ...doc },
+    doc: { query: PROJECT_QUERY, ...doc },
   });
   return [
     route("GET", path, kind.list, {
@@ -170,7 +170,7 @@ export function notificationRoutes(services: NotificationRouteServices): Documen
       handler: (exchange) => getDeliveries(services, exchange),
       doc: {
         summary: "What became of each message of the last 30 days, newest first",
-        query: { ...PROJECT, ...DELIVERY_QUERY },
+        query: { ...PROJECT_QUERY, ...DELIVERY_QUERY },
         success: {
           status: 200,
           description: "A page of messages",

@@ -1,6 +1,7 @@
 import { recordAudit } from "../audit/audit.ts";
 import type { ApiExchange } from "../auth/access.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
+import { assertNotOver } from "../auth/expiry.ts";
 import { hashPassword } from "../auth/people/passwords.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
 import type { Tokens } from "../auth/tokens.ts";
@@ -59,6 +60,7 @@ export async function postShare(services: ShareServices, exchange: ApiExchange):
   assertCanShare(tokens);
   const { projectId } = await projectOfPath(sql, exchange);
   const wanted = await readJson(exchange.request, ShareCreation);
+  assertNotOver(wanted.expiresAt, now());
   const hash = await hashOf(projectId, wanted.password) ?? null;
   const share = await sql.transaction(async (inside) => {
     const made = await createShare(inside, projectId, wanted, hash, now());

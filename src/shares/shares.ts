@@ -36,7 +36,8 @@ const filters = FiltersSchema
   )
   .meta({ description: "They hold in every read; whoever looks at it can only add to them." });
 const expiresAt = InstantOrNull.meta({
-  description: "From when on it shows nothing; null: never.",
+  description:
+    "From when on it shows nothing; null: never. A new share ends later than now; a change may end it.",
 });
 const embedOrigins = z.array(
   z.string().transform((text) => normalOrigin(text) ?? text)

@@ -71,6 +71,7 @@ onBothEngines("keys: invalid bodies are refused by member, and make nothing", as
     [{ kind: "public", key: "pk_mine_mine" }, "key"],
     [{ kind: "public", label: "a\u0007b" }, "label"],
     [{ kind: "public", expiresAt: "tomorrow" }, "expiresAt"],
+    [{ kind: "public", expiresAt: "2026-01-01T00:00:00Z" }, "expiresAt"],
     [{ kind: "public", value: "" }, "value"],
     [{ kind: "public", value: " blank" }, "value"],
     [{ kind: "public", value: "blank " }, "value"],

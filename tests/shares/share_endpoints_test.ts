@@ -79,6 +79,7 @@ const BAD: readonly (readonly [string, Json])[] = [
   ["filters", { title: "x", filters: [{ field: "userId", op: "is", values: ["anna"] }] }],
   ["filters", { title: "x", filters: [{ field: "anonymousId", op: "is", values: ["a1"] }] }],
   ["expiresAt", { title: "x", expiresAt: "soon" }],
+  ["expiresAt", { title: "x", expiresAt: "2026-01-01T00:00:00Z" }],
   ["password", { title: "x", password: "1234567" }],
   ["embedOrigins.0", { title: "x", embedOrigins: ["https://example.com/page"] }],
   ["embedOrigins.0", { title: "x", embedOrigins: ["*"] }],

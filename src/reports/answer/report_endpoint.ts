@@ -12,6 +12,7 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
+import { PROJECT_QUERY } from "../../query/project_query.ts";
 import type { Range } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, matchFilters, type Scope } from "../../query/selection.ts";
@@ -62,7 +63,7 @@ export interface ReadRequest {
 
 /** The parameters that all reports take. */
 export const READ_QUERY: Readonly<Record<string, string>> = {
-  project: "Project id. Default: the token's only project",
+  ...PROJECT_QUERY,
   from: "Local date, inclusive, or instant. Default: 29 days before `to`",
   to: "Local date, inclusive, or instant, exclusive. Default: today",
   timezone: "IANA time zone of the local dates and the buckets. Default: the project's",

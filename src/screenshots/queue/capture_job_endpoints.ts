@@ -16,6 +16,7 @@ import { type SelectionServices, selectPages } from "./capture_daily.ts";
 import { type CaptureJob, findJob, queueJob } from "./capture_queue.ts";
 import { CAPTURE_DEVICES, CAPTURE_STATUSES } from "../capture_status.ts";
 import { pagePath } from "./visited_paths.ts";
+import { PROJECT_QUERY } from "../../query/project_query.ts";
 
 export const CAPTURE_JOBS_PATH = "/v1/internal/jobs/heatmap-captures";
 
@@ -32,7 +33,7 @@ const PagePath = z.string()
 /** Body of `POST /v1/internal/jobs/heatmap-captures`. */
 export const CaptureJobCreation = z.strictObject({
   project: z.string().optional()
-    .meta({ description: "Project id. Default: the token's only project." }),
+    .meta({ description: `${PROJECT_QUERY.project}.` }),
   path: PagePath.optional(),
   paths: z.array(PagePath).min(1, "Name a path, or leave this out for the most visited ones.")
     .max(CAPTURE_PATHS_MAX, `Name at most ${CAPTURE_PATHS_MAX} paths.`).optional()
