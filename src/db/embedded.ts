@@ -101,6 +101,8 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   readonly disk: DiskSpace;
   readonly #reserving: ReturnType<typeof setInterval>;
   #isReadOnly = false;
+  /** Whether a turn was refused, and none has begun in time since. */
+  #isRefusing = false;
   #startFailure: { readonly error: unknown; readonly atMs: number } | null = null;
   #checkpointFailedAtMs = -Infinity;
 
@@ -148,11 +150,12 @@ class SingleSessionDatabase implements EmbeddedDatabase {
 
   /**
    * Takes no turn: a read keeps its own for as long as it counts. An engine at work counts as one that answers, until
-   * one statement has taken so long that others are refused.
+   * others are refused, or would be because of one statement.
    */
   async ping(): Promise<void> {
     const { thread: { lost, busyMs } } = this;
-    if (this.#closed !== null || lost !== null || (busyMs ?? 0) > this.turnMsMax) {
+    const isLate = this.#isRefusing || (busyMs ?? 0) > this.turnMsMax;
+    if (this.#closed !== null || lost !== null || isLate) {
       return await ping(this);
     }
     if (busyMs === null) await promptly(this.fsyncCount());
@@ -194,14 +197,16 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     const { promise: late, reject } = Promise.withResolvers<never>();
     let isLate = false;
     const timer = setTimeout(() => {
-      isLate = true;
+      isLate = this.#isRefusing = true;
       reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
     }, this.turnMsMax);
     this.#asked++;
     const mine = this.#turn.then(async () => {
       await this.#prepare();
       clearTimeout(timer);
-      return await (isLate ? late : this.#run(run));
+      if (isLate) return await late;
+      this.#isRefusing = false;
+      return await this.#run(run);
     }).finally(() => {
       clearTimeout(timer);
       this.#over++;

@@ -227,6 +227,16 @@ Deno.test("openEmbedded: an engine at work answers a ping, until others are refu
       gone.abort();
       await assert.rejects(long, { sqlState: "57014" });
       await sql.ping();
+      // A turn of short statements.
+      let isDone = false;
+      const turn = sql.transaction(async (tx) => {
+        while (!isDone) await tx.query("SELECT 1");
+      });
+      await assert.rejects(sql.query("SELECT 1"), { message: /busy for 1500 ms/ });
+      await assert.rejects(sql.ping(), { message: /busy for 1500 ms/ });
+      isDone = true;
+      await turn;
+      await sql.ping();
     } finally {
       await sql.close();
     }
