@@ -3,6 +3,7 @@ import { recordAudit } from "../audit/audit.ts";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import type { Log } from "../http/log.ts";
 import type { Sql } from "../db/sql.ts";
+import { gzippedJson } from "../http/gzipped_json.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import { TOKEN_LIFETIME_S_MAX } from "../limits.ts";
@@ -61,14 +62,17 @@ export const TokenCreation = z.strictObject({
 export const TokenCreated = z.object({ token: z.string(), expiresAt: z.iso.datetime() })
   .meta({ id: "CreatedToken" });
 
-/** `GET /v1/session`: the token's subject and scopes, and those of its projects that exist. */
+/**
+ * `GET /v1/session`: the token's subject and scopes, and those of its projects that exist. There may be thousands, so
+ * that it is gzipped.
+ */
 export async function getSession(
   { sql }: SessionServices,
-  { who }: ApiExchange,
+  { request, who }: ApiExchange,
 ): Promise<Response> {
   const principal = requirePrincipal(who);
   const projects = await listProjects(sql, principal.projects);
-  return json({
+  return await gzippedJson(request, {
     subject: principal.subject,
     scopes: [...principal.scopes],
     projects: projects.map(({ id, name, timezone, siteUrl }) => ({ id, name, timezone, siteUrl })),

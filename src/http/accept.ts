@@ -18,3 +18,8 @@ export function prefersToJson({ headers }: Request, type: string): boolean {
   const quality = qualityOf(accept, type);
   return quality > 0 && quality >= qualityOf(accept, "application/json");
 }
+
+/** Whether the caller takes a reply that is gzipped. */
+export function acceptsGzip({ headers }: Request): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(headers.get("accept-encoding") ?? "");
+}

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Problem } from "../problem.ts";
+import { acceptsGzip } from "./accept.ts";
 import { hasCopy } from "./known_copy.ts";
 import { bodyOf } from "./reply_body.ts";
 
@@ -48,9 +49,7 @@ export function staticReply(
     "Vary": "Accept-Encoding",
   };
   if (hasCopy(request, file.etag)) return new Response(null, { status: 304, headers: all });
-  const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(
-    request.headers.get("accept-encoding") ?? "",
-  );
+  const isGzipped = acceptsGzip(request);
   const bytes = isGzipped ? file.gzipped : file.plain;
   const encoding = isGzipped ? { "Content-Encoding": "gzip" } : {};
   return new Response(bodyOf(bytes), {

@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import { type Access, createAuthorize, type Principal } from "../../src/auth/access.ts";
 import {
   deleteApiToken,
@@ -149,7 +150,7 @@ export function authServer(sql: Sql, options: {
     tokens,
     keys,
     async call(method, path, token, body) {
-      const headers = new Headers();
+      const headers = new Headers({ "Accept-Encoding": "gzip" });
       if (token !== undefined) headers.set("Authorization", `Bearer ${token}`);
       if (body !== undefined) headers.set("Content-Type", "application/json");
       const init = {
@@ -160,7 +161,9 @@ export function authServer(sql: Sql, options: {
           : { body: body instanceof ReadableStream ? body : JSON.stringify(body) }),
       };
       const reply = await handle(new Request(`http://footfall.test${path}`, init), "127.0.0.1");
-      const text = await reply.text();
+      const bytes = await reply.bytes();
+      const isGzipped = reply.headers.get("content-encoding") === "gzip";
+      const text = new TextDecoder().decode(isGzipped ? gunzipSync(bytes) : bytes);
       return {
         status: reply.status,
         body: text === "" ? null : JSON.parse(text),

@@ -45,6 +45,18 @@ onBothEngines(
   },
 );
 
+onBothEngines("getSession: thousands of projects come gzipped", async (_, db) => {
+  const sql = await openMigrated(db);
+  const server = authServer(sql);
+  await sql.query(
+    `INSERT INTO projects (public_id, name, timezone)
+    SELECT 'prj_' || n, 'Project ' || n, 'UTC' FROM generate_series(1, 2000) n`,
+  );
+  const { body, headers } = await server.call("GET", "/v1/session", await server.grant());
+  assert.equal(headers.get("content-encoding"), "gzip");
+  assert.deepEqual([body.projects.length, body.projects.at(-1).name], [2000, "Project 2000"]);
+});
+
 onBothEngines(
   "postToken: grants what is asked for, and no more than the caller has",
   async (_, db) => {
