@@ -17,6 +17,53 @@ export interface CodedColumn {
   readonly which: Int32Array | null;
 }
 
+/** A column of a block. */
+export interface BlockValues extends CodedColumn {
+  /** Returns the value of one event. */
+  readonly at: (place: number) => BlockValue;
+}
+
+/**
+ * A column with runs of equal values. Of few events the runs are searched for; only who reads `which` has them spread
+ * over all events, which takes as long as everything else that decoding does.
+ */
+class RunColumn implements BlockValues {
+  #which: Int32Array | null = null;
+
+  /**
+   * @param places the place of each run's value; null: the runs' values are in order
+   * @param ends where each run ends; ascending, the last one at the end of the block
+   */
+  constructor(
+    readonly values: readonly BlockValue[],
+    private readonly places: readonly number[] | null,
+    private readonly ends: Int32Array,
+  ) {}
+
+  get which(): Int32Array {
+    if (this.#which !== null) return this.#which;
+    const { ends, places } = this;
+    const which = new Int32Array(ends.at(-1) ?? 0);
+    let at = 0;
+    for (let run = 0; run < ends.length; run++) {
+      const [place, end] = [places === null ? run : places[run]!, ends[run]!];
+      while (at < end) which[at++] = place;
+    }
+    return this.#which = which;
+  }
+
+  at(place: number): BlockValue {
+    const { ends, places } = this;
+    let [run, last] = [0, ends.length - 1];
+    while (run < last) {
+      const middle = (run + last) >> 1;
+      if (ends[middle]! <= place) run = middle + 1;
+      else last = middle;
+    }
+    return this.values[places === null ? run : places[run]!]!;
+  }
+}
+
 /** The events of a block by columns. */
 export interface BlockColumns {
   readonly events: number;
@@ -25,34 +72,31 @@ export interface BlockColumns {
   /** Columns with the same value for every event. */
   readonly same: Partial<Record<BlockColumn, BlockValue>>;
   /** The other columns that are not null throughout. */
-  readonly coded: Partial<Record<BlockColumn, CodedColumn>>;
+  readonly coded: Partial<Record<BlockColumn, BlockValues>>;
 }
 
 const EMPTY = Object.fromEntries(BLOCK_COLUMNS.map((column) => [column, null]));
 const NAMES: ReadonlySet<string> = new Set(BLOCK_COLUMNS);
 
-/** The places of the runs' values, one after the other. */
-const inOrder = (values: readonly BlockValue[]): number[] => [...values.keys()];
-
 /**
- * Repeats the place of each run's value for each event of the run. Throws UnreadableBlock if the runs do not
- * cover all events.
+ * Returns where each of some runs ends. Throws UnreadableBlock if the runs do not cover all events.
  * @param lengths of the runs; none: each run is one event
  */
-function spread(places: readonly number[], lengths: readonly number[], events: number): Int32Array {
-  const which = new Int32Array(events);
+function endsOf(runs: number, lengths: readonly number[], events: number): Int32Array {
+  const ends = new Int32Array(runs);
   let at = 0;
   let isWrong = false;
-  for (let run = 0; run < places.length && !isWrong; run++) {
+  for (let run = 0; run < runs && !isWrong; run++) {
     const end = at + (lengths[run] ?? 1);
-    // An archive may contain anything: each run must have an event, and must not go past the last one.
-    isWrong = !(end > at && end <= events);
-    for (const place = places[run]!; at < end && !isWrong; at++) which[at] = place;
+    ends[run] = end;
+    // An archive may contain anything: each run must have whole events, and must not go past the last one.
+    isWrong = !(end > at && end <= events && end === ends[run]);
+    at = end;
   }
   if (isWrong || at !== events) {
     throw new UnreadableBlock("A column of a journal block does not cover its events");
   }
-  return which;
+  return ends;
 }
 
 /** Throws UnreadableBlock if a name is not a column, as an archive may contain anything. */
@@ -67,14 +111,16 @@ export function decodeColumns(block: Uint8Array): BlockColumns {
   const { ids, columns: { same, runs, repeated } } = contentOf(block);
   for (const columns of [same, runs, repeated]) assertNames(columns);
   const events = ids.length / ID_BYTES;
-  const coded: Partial<Record<BlockColumn, CodedColumn>> = {};
+  const coded: Partial<Record<BlockColumn, BlockValues>> = {};
   for (const [column, [values, lengths]] of Object.entries(runs)) {
     const isOneEach = lengths.length === 0 && values.length === events;
-    const which = isOneEach ? null : spread(inOrder(values), lengths, events);
-    coded[column as BlockColumn] = { values, which };
+    coded[column as BlockColumn] = isOneEach
+      ? { values, which: null, at: (place) => values[place]! }
+      : new RunColumn(values, null, endsOf(values.length, lengths, events));
   }
   for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
-    coded[column as BlockColumn] = { values, which: spread(places, lengths, events) };
+    const ends = endsOf(places.length, lengths, events);
+    coded[column as BlockColumn] = new RunColumn(values, places, ends);
   }
   return { events, ids, same, coded };
 }
@@ -86,17 +132,22 @@ export function valueAt(
   place: number,
 ): BlockValue {
   const column = coded[name];
-  if (column === undefined) return same[name] ?? null;
-  const { values, which } = column;
-  return values[which === null ? place : which[place]!]!;
+  return column === undefined ? same[name] ?? null : column.at(place);
 }
 
 /** Returns the times of these events, in epoch milliseconds. */
-export function momentsOf(columns: BlockColumns, places: ArrayLike<number>): Float64Array {
+export function momentsOf(
+  { same, coded: { occurred_at: column } }: BlockColumns,
+  places: ArrayLike<number>,
+): Float64Array {
   const read = instantReader();
   const moments = new Float64Array(places.length);
+  if (places.length === 0) return moments;
+  if (column === undefined) return moments.fill(read(same.occurred_at as string));
+  const { values, which } = column;
   for (let i = 0; i < places.length; i++) {
-    moments[i] = read(valueAt(columns, "occurred_at", places[i]!) as string);
+    const place = places[i]!;
+    moments[i] = read(values[which === null ? place : which[place]!] as string);
   }
   return moments;
 }
@@ -112,10 +163,9 @@ export function wholeEvents(
     ...shared,
     event_id: uuidOf(ids, ID_BYTES * place),
   }));
-  for (const [column, { values, which }] of Object.entries(coded)) {
+  for (const [column, values] of Object.entries(coded)) {
     for (let i = 0; i < rows.length; i++) {
-      const place = which === null ? places[i]! : which[places[i]!]!;
-      (rows[i] as unknown as Record<string, BlockValue>)[column] = values[place]!;
+      (rows[i] as unknown as Record<string, BlockValue>)[column] = values.at(places[i]!);
     }
   }
   return rows;

@@ -3,7 +3,7 @@ export interface JournalListLimits {
   /** Decoded rows, and their events. */
   readonly blocksMax: number;
   readonly eventsMax: number;
-  /** Rows that are counted to decide whether found events are read from the journal: see `isJournalFaster`. */
+  /** Rows that are counted to decide whether found events are read from the journal: see `fewJournalRows`. */
   readonly countedMax: number;
 }
 

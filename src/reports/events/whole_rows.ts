@@ -34,13 +34,15 @@ FROM (
   SELECT from_ms, event_count FROM journal WHERE project_id = $1::int AND to_ms >= $2::int8
   ORDER BY to_ms LIMIT $4::int) AS later`;
 
-/** Whether these events are read faster from the journal, which has them in a few rows, than from segments. */
-async function isJournalFaster(
+/**
+ * Returns how many rows of the journal have these events; null: they are read faster from segments than from so many.
+ */
+async function fewJournalRows(
   { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS }: RowSource,
   found: readonly FoundEvent[],
   fromMs: number,
   toMs: number,
-): Promise<boolean> {
+): Promise<number | null> {
   const { blocksMax, eventsMax, countedMax } = limits;
   // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
@@ -49,9 +51,9 @@ async function isJournalFaster(
   type Counts = { looked_at: number; rows: number; events: number };
   const [counts] = await sql.query<Counts>(OVERLAPPING, [projectId, fromMs, toMs, countedMax]);
   const { looked_at, rows, events } = counts!;
-  return looked_at < countedMax && rows <= blocksMax &&
-    events <= eventsMax &&
+  const areFew = looked_at < countedMax && rows <= blocksMax && events <= eventsMax &&
     events + ROW_COST_EVENTS * rows <= BLOCK_COST_EVENTS * blocks.size;
+  return areFew ? rows : null;
 }
 
 /**
@@ -72,11 +74,14 @@ async function journalRowsOf(
   const fromMs = numbersAt.keys().reduce((first, ms) => Math.min(first, ms), Infinity);
   const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
   const events = recent.map((i) => found[i]!);
-  if (!await isJournalFaster(source, events, fromMs, toMs)) return rows;
+  const journalRows = await fewJournalRows(source, events, fromMs, toMs);
+  if (journalRows === null) return rows;
   const placedAt = new Map<number, { readonly block: BlockColumns; readonly place: number }[]>();
   const yieldIfDue = yielding();
   let crowded = 0;
-  for await (const row of rowsBackwards(sql, projectId, { fromMs, toMs: toMs + 1 }, "all")) {
+  const span = { fromMs, toMs: toMs + 1 };
+  // One more than there are, so that all of them and their end are known after one statement.
+  for await (const row of rowsBackwards(sql, projectId, span, "all", journalRows + 1)) {
     const { block, places, moments } = decodedRow(row, "all");
     for (const [n, place] of places.entries()) {
       const ms = moments[n]!;
@@ -89,12 +94,17 @@ async function journalRowsOf(
     if (2 * crowded > numbersAt.size) return rows;
     await yieldIfDue();
   }
+  const wantedOf = new Map<BlockColumns, { readonly place: number; readonly number: number }[]>();
   for (const [ms, placed] of placedAt) {
     const numbers = numbersAt.get(ms)!;
     if (numbers.length !== placed.length) continue;
     for (const [n, { block, place }] of placed.entries()) {
-      rows[numbers[n]!] = wholeEvents(block, projectId, [place])[0]!;
+      wantedOf.getOrInsertComputed(block, () => []).push({ place, number: numbers[n]! });
     }
+  }
+  for (const [block, wanted] of wantedOf) {
+    const whole = wholeEvents(block, projectId, wanted.map(({ place }) => place));
+    for (const [n, { number }] of wanted.entries()) rows[number] = whole[n]!;
   }
   return rows;
 }
