@@ -220,8 +220,8 @@ function filteredTimelines(filtering: Filtering) {
     }
     return counts ?? kind.create(inputs(), []).result();
   };
-  const { projectId, actorOf } = timelines;
-  return { projectId, actorOf, bits, prepare, parts, scan };
+  const { projectId, actorOf, lastMs } = timelines;
+  return { projectId, actorOf, lastMs, bits, prepare, parts, scan };
 }
 
 /**

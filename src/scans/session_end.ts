@@ -37,9 +37,11 @@ export async function sessionsAcross(
   // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await timelines(span, []);
+  const empty = { fromMs: atMs, toMs: atMs };
+  // No event follows the present, where each range of the last days ends.
+  if (loaded.lastMs < atMs) return empty;
   const actors = await actorsAround(loaded, atMs);
-  // Such as at the present, where each range of the last days ends.
-  if (actors.length === 0) return { fromMs: atMs, toMs: atMs };
+  if (actors.length === 0) return empty;
   const [row] = await sql.query<Row & Record<"first_ms" | "last_ms", number | null>>(
     CROSSING_OF_ACTORS,
     [projectId, atMs, arrayLiteral(actors)],

@@ -27,6 +27,8 @@ export interface Timelines {
   readonly projectId: number;
   /** The actor of each identity, by the identity's id. */
   readonly actorOf: Int32Array;
+  /** The time of the last event in the segments; -Infinity: there are none. */
+  readonly lastMs: number;
   /** Yields the parts. All events of an actor are in the same one. */
   readonly parts: () => AsyncIterable<TimelinePart>;
 }
@@ -64,7 +66,7 @@ const TIMELINE_EVENT_BYTES = 3;
 /** Returns no row if nothing is projected yet, and one without a segment if none has an event in the span. */
 const DIRECTORY = `
 SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes,
-  coalesce(s.text_bytes, 0) AS text_bytes
+  coalesce(s.text_bytes, 0) AS text_bytes, s.to_ms
 FROM projections p
 LEFT JOIN segments s
   ON s.project_id = p.project_id AND s.from_ms < $3::int8 AND s.to_ms >= $2::int8
@@ -93,7 +95,7 @@ export async function datedSegments(
 
 type SizedSegment =
   & Row
-  & { readonly segment_id: number | null }
+  & Readonly<Record<"segment_id" | "to_ms", number | null>>
   & Readonly<Record<"links_version" | "bytes" | "text_bytes", number>>;
 
 async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
@@ -198,9 +200,11 @@ export async function loadTimelines(
   const bytesOfEvent = EVENT_BYTES + eventBytes;
   const sizes = new Map<number, number>();
   let textBytesMax = 0;
-  for (const { segment_id, bytes, text_bytes } of directory) {
+  let lastMs = -Infinity;
+  for (const { segment_id, bytes, text_bytes, to_ms } of directory) {
     if (segment_id === null || only?.has(segment_id) === false) continue;
     sizes.set(segment_id, bytes);
+    lastMs = Math.max(lastMs, to_ms!);
     textBytesMax += properties.length * text_bytes;
   }
   const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
@@ -227,6 +231,7 @@ export async function loadTimelines(
     return {
       projectId,
       actorOf,
+      lastMs,
       parts: () => partsOf(readParts(source), (segments) => build(segments, actorOf)),
     };
   }
@@ -251,5 +256,5 @@ export async function loadTimelines(
       }),
     readOn: () => {},
   };
-  return { projectId, actorOf, parts: () => onlyPart(part) };
+  return { projectId, actorOf, lastMs, parts: () => onlyPart(part) };
 }

@@ -98,7 +98,8 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
 });
 
 onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
-  const database = await openWithHistory(db, randomHistory(250));
+  const rows = randomHistory(250);
+  const database = await openWithHistory(db, rows);
   const stored = await database.query<Told>(STORED);
   let crossed = 0;
   const source = { sql: database, timelines: timelinesOf(database) };
@@ -113,6 +114,15 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
     }
   }
   assert.ok(crossed > 0);
+
+  // Who did something around the present, behind which nothing lies, is not looked for.
+  const atMs = 1 + Math.max(...rows.map(({ occurred_at }) => Date.parse(occurred_at)));
+  const unscanned: typeof source.timelines = async (...asked) => ({
+    ...await source.timelines(...asked),
+    scan: () => assert.fail("Nothing is to be scanned here"),
+  });
+  const present = { fromMs: atMs, toMs: atMs };
+  assert.deepEqual(await sessionsAcross({ ...source, timelines: unscanned }, 1, atMs), present);
 });
 
 const ROWS = `
