@@ -134,6 +134,10 @@ export function timelinesOf(
   return {
     projectId: 1,
     actorOf: Int32Array.from({ length: last + 1 }, (_, i) => links.get(i) ?? i),
+    lastMs: loaded.reduce(
+      (last, { fromMs, times }) => Math.max(last, fromMs + Math.max(...times)),
+      -Infinity,
+    ),
     parts: partsOf(loaded),
   };
 }
