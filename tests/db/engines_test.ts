@@ -59,6 +59,8 @@ const VALUES: readonly [expression: string, params: Param[], expected: unknown][
   ["$1::text::int4[]", ["{{1,2},{3,4}}"], [[1, 2], [3, 4]]],
   ["$1::text::date[]", ["{2026-01-01}"], ["2026-01-01"]],
   ["$1::text::timestamptz[]", ["{2026-01-01T00:00:00Z}"], [new Date("2026-01-01T00:00:00Z")]],
+  // A type that is not in the table of parsers stays text, and so does its array.
+  ["$1::text::interval[]", ["{01:00:00}"], "{01:00:00}"],
 ];
 
 const TYPES = "int8 float8 numeric bool text uuid inet date timestamptz bytea jsonb".split(" ");
