@@ -69,10 +69,11 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
   }
 });
 
-Deno.test("packaging: every way to start has the same flags, and every worker is fetched and embedded", async () => {
+Deno.test("packaging: every way to run the program has the same flags, and every worker is fetched and embedded", async () => {
   const flags = flagsOf(tasks.start.command);
   const dockerfile = await Deno.readTextFile(join(ROOT, "Dockerfile"));
-  for (const command of [tasks.dev.command, tasks.compile.command, dockerfile]) {
+  const { dev, footfall, demo, compile } = tasks;
+  for (const { command } of [dev, footfall, demo, compile, { command: dockerfile }]) {
     assert.equal(flagsOf(command), flags);
   }
   const workers = COMPILE.filter((arg, i) => COMPILE[i - 1] === "--include" && /\.ts$/.test(arg));
