@@ -221,21 +221,31 @@ export function barOf<Row>(
   return (row) => most === 0 ? 0 : numberOf(row) / most;
 }
 
-/** Makes a table that is wider than its place focusable, and so scrollable by keyboard. */
+/**
+ * Makes a table that is wider than its place focusable, and so scrollable by keyboard; and marks it while columns
+ * lie beyond its right edge, where a number that is cut off would pass for a smaller one.
+ */
 function useScrollFocus() {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const block = element.current;
     if (block === null) return;
     const mark = () => {
-      if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+      const beyondPx = block.scrollWidth - block.clientWidth;
+      if (beyondPx > 0) block.tabIndex = 0;
       else block.removeAttribute("tabindex");
+      // Where scrolled to its end, some browsers stay a part of a pixel away.
+      block.toggleAttribute("data-more", block.scrollLeft < beyondPx - 1);
     };
     mark();
+    block.addEventListener("scroll", mark, { passive: true });
     // Turning a phone changes the width without a new rendering.
     const resized = new ResizeObserver(mark);
     resized.observe(block);
-    return () => resized.disconnect();
+    return () => {
+      resized.disconnect();
+      block.removeEventListener("scroll", mark);
+    };
   });
   return element;
 }

@@ -175,3 +175,48 @@ test("narrow: no figure's name runs under its button, also where many stand in a
   }
   assert.ok(tiles > 0, "there are some");
 });
+
+/** Of the page's only table: whether it is marked as cut off, and whether the mark can be seen. */
+const CUT_OFF = `(() => {
+  const table = document.querySelector(".table-scroll");
+  return [table.hasAttribute("data-more"), getComputedStyle(table).boxShadow !== "none"];
+})()`;
+
+test("narrow: a table whose columns go on beyond its edge shows so, until it is at its end", async (visit) => {
+  const page = await visit.open("view=visits", SIZE);
+  await visit.settled(page);
+  assert.deepEqual(await page.evaluate(CUT_OFF), [true, true]);
+  await page.$eval(".table-scroll", (table) => table.scrollTo({ left: table.scrollWidth }));
+  await page.waitForFunction(`!document.querySelector(".table-scroll").hasAttribute("data-more")`);
+  assert.deepEqual(await page.evaluate(CUT_OFF), [false, false]);
+  await page.setViewport({ width: 1440, height: 900 });
+  await visit.settled(page);
+  assert.deepEqual(await page.evaluate(CUT_OFF), [false, false], "a wide window has room for it");
+});
+
+test("narrow: on a common phone what goals are worth and which pages have captures is read whole", async (visit) => {
+  for (const view of ["overview", "heatmaps"]) {
+    const page = await visit.open(`view=${view}`, { ...SIZE, widthPx: 360 });
+    await visit.settled(page);
+    await visit.sees(page, view === "overview" ? "€" : "Captures");
+    const cut = await page.$$eval(
+      ".table-scroll",
+      (tables) =>
+        tables.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map((table) => table.querySelector("caption")?.textContent),
+    );
+    assert.deepEqual(cut, [], view);
+    await page.close();
+  }
+});
+
+test("narrow: no time between the steps of a funnel is broken over two lines", async (visit) => {
+  const page = await visit.open("view=funnels&funnel=checkout", { ...SIZE, widthPx: 360 });
+  await page.waitForSelector(".funnels-passage strong");
+  await visit.settled(page);
+  const lines = await page.$$eval(
+    ".funnels-passage strong",
+    (times) => times.map((time) => time.getClientRects().length),
+  );
+  assert.deepEqual([...new Set(lines)], [1]);
+});

@@ -149,7 +149,7 @@ export function PathsPanel({ paths, page }: PathsProps) {
       title="Pages"
       definition="Pages that were viewed or clicked in the range, most visitors first. Choose one to see its heatmap."
       state={paths}
-      class="heatmaps-paths"
+      class="heatmaps-paths panel-dense"
       empty={paths.data !== null && rows.length === 0 && (
         <EmptyNote title="No pages in this range" icon="heatmaps">
           Choose a longer range, or take a filter away. Clicks are recorded by the script tag of the

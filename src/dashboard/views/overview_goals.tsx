@@ -107,6 +107,7 @@ export function GoalsPanel() {
   return (
     <Panel
       title="Goals"
+      class="panel-dense"
       definition={DEFINITIONS.goals}
       state={goals}
       actions={link}

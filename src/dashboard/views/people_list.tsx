@@ -22,6 +22,14 @@ const at = (instant: string | null) =>
       </time>
     );
 
+const VALUE: Column<PersonRow> = {
+  title: "Value",
+  definition: "What the conversions of all goals with a value are worth, each currency by itself.",
+  value: ({ value }) => value.map(({ amount, currency }) => `${amount} ${currency}`).join(" + "),
+  show: ({ value }) => worthText(value),
+  isNumber: true,
+};
+
 const COLUMNS: readonly Column<PersonRow>[] = [
   {
     title: "Person",
@@ -51,13 +59,7 @@ const COLUMNS: readonly Column<PersonRow>[] = [
     isMinor: true,
   }),
   numberColumn("Events", ({ events }) => events, { definition: "In the range.", isMinor: true }),
-  {
-    title: "Value",
-    definition:
-      "What the conversions of all goals with a value are worth, each currency by itself.",
-    value: ({ value }) => value.map(({ amount, currency }) => `${amount} ${currency}`).join(" + "),
-    show: ({ value }) => worthText(value),
-  },
+  VALUE,
 ];
 
 /** Only in the list of those whom a number counts. */
@@ -79,11 +81,14 @@ export function PeopleList() {
   });
   const { rows, paging } = people;
   const [person, ...others] = COLUMNS;
-  // A phone has room for one time alone.
+  // A phone has room for one time and one number.
   const columns = of === null ? COLUMNS : [
     person!,
     COUNTED,
-    ...others.map((one) => ({ ...one, isMinor: !one.isNumber || one.isMinor === true })),
+    ...others.map((one) => ({
+      ...one,
+      isMinor: one === VALUE || !one.isNumber || one.isMinor === true,
+    })),
   ];
   return (
     <>
@@ -94,6 +99,7 @@ export function PeopleList() {
       )}
       <Panel
         title="People"
+        class="panel-dense"
         definition={DEFINITION}
         state={people}
         skeletonRows={16}
