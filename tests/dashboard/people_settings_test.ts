@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { enter, fill, press, tabTo, typeInto } from "./acts.ts";
 import { fragmentOf, member, openedBy } from "./members.ts";
-import { dashboardWorld, DEMO, OWNER, PASSWORD, type Visit } from "./page.ts";
+import { ALL_SCOPES, dashboardWorld, DEMO, OWNER, PASSWORD, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 const PHONE = { widthPx: 390, heightPx: 844 };
@@ -36,6 +36,16 @@ test("People: somebody is invited by keyboard, and the link lets them in", async
   assert.equal(invited!.role, "editor");
   const joining = await visit.open("", { fragment: fragmentOf(url) });
   await visit.sees(joining, "You are invited as an editor");
+});
+
+test("People: where nobody has an account yet, the list says so", async (visit) => {
+  visit.intercept = (request) =>
+    new URL(request.url()).pathname === "/v1/people"
+      ? { status: 200, contentType: "application/json", body: JSON.stringify({ people: [] }) }
+      : undefined;
+  const token = await visit.token(`${ALL_SCOPES} people`);
+  const page = await visit.open("view=settings&section=people", { token });
+  await visit.sees(page, "Nobody has an account yet");
 });
 
 test("People: an invitation is to the project that is looked at, until others are chosen", async (visit) => {

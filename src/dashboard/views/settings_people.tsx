@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
 import { Button } from "../button.tsx";
 import { dateTime } from "../number_format.ts";
-import { Panel } from "../panel.tsx";
+import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { account } from "../session.ts";
 import { projectNames } from "./settings_access_fields.tsx";
@@ -81,6 +81,12 @@ export function PeopleSection() {
           columns={[...COLUMNS, actions(setTask)]}
           rows={people.data?.people ?? []}
           rowKey={({ id }) => id}
+          empty={
+            <EmptyNote title="Nobody has an account yet" icon="people">
+              Invite somebody, or make the owner's account by the link that the server printed as it
+              started.
+            </EmptyNote>
+          }
         />
       </Panel>
       <PeopleDialogs task={task} onTask={setTask} onChanged={people.reload} />
