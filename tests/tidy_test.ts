@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   event_id: "",
   postgres_url: "",
   typed_command: "",
+  readable_path: "",
   db: "json_text limits postgres_url recent_cache",
   start_mistake: "db problem",
   http: "db event_loop json_text limits problem recent_cache schema_mistakes",
@@ -58,13 +59,14 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",
   notifications: "audit auth db http limits mail number_words problem project_values query " +
-    "reports screenshots text_schemas",
+    "readable_path reports screenshots text_schemas",
   demo: "limits",
   event_file: "json_text",
   importers: "attribution event_file event_id imported json_text limits number_words query " +
     "recent_cache text_schemas",
   dashboard:
-    "audit auth event_file importers notes number_words query reports screenshots shares " +
+    "audit auth event_file importers notes number_words query readable_path reports screenshots " +
+    "shares " +
     "notifications",
   sdk: "",
   bundle_build: "db",

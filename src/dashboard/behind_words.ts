@@ -1,3 +1,4 @@
+import { readablePath } from "../readable_path.ts";
 import { fieldLabel, valueLabel } from "./filter_fields.ts";
 import { dateIn, type Interval } from "./location_query.ts";
 import type { EventMatch } from "./match_editor.tsx";
@@ -115,7 +116,8 @@ function cohortText(
 
 function wayText({ step, kind, value = null }: WayPlace): string {
   const words = { other: "others", end: "an end", path: "a page without a path", name: "" };
-  return `${step}. ${kind === "other" || kind === "end" ? words[kind] : value ?? words[kind]}`;
+  const shown = kind === "path" && value !== null ? readablePath(value) : value ?? words[kind];
+  return `${step}. ${kind === "other" || kind === "end" ? words[kind] : shown}`;
 }
 
 function rowText({ by, place: { value, count } }: AcquisitionNumber): string {
@@ -131,7 +133,7 @@ function rowText({ by, place: { value, count } }: AcquisitionNumber): string {
 const KIND_WORDS: Readonly<Record<string, string>> = { rage: " in rage", dead: " in vain" };
 
 function clickText({ path, pattern, device, kind, place }: HeatmapNumber): string {
-  const page = `${path ?? pattern}, ${device}`;
+  const page = `${readablePath(path ?? pattern ?? "")}, ${device}`;
   if ("sample" in place) return `Clicked on ${page}`;
   if ("depthPx" in place) return `Saw ${integer(place.depthPx)} px down of ${page}`;
   const how = `Clicked${KIND_WORDS[kind] ?? ""}`;
@@ -142,7 +144,8 @@ function clickText({ path, pattern, device, kind, place }: HeatmapNumber): strin
 }
 
 function liveText({ place: { minutes, path } }: LiveNumber): string {
-  return `There in the last ${minutes} minutes${path === undefined ? "" : `, on ${path}`}`;
+  const page = path === undefined ? "" : `, on ${readablePath(path)}`;
+  return `There in the last ${minutes} minutes${page}`;
 }
 
 /** Whom a number counts, in words; a general phrase if the text is not such a number. */

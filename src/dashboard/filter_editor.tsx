@@ -16,7 +16,7 @@ import type { Filter } from "./location_query.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 import { SHARE_ID } from "./share.ts";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
-import { isPathField, meantPath } from "./readable_path.ts";
+import { isPathField, meantPath } from "../readable_path.ts";
 import { meantValue } from "./value_names.ts";
 
 const FIELD_CHOICES: readonly Choice[] = [

@@ -1,6 +1,6 @@
 import type { Filter } from "./location_query.ts";
 import { countryName } from "./number_format.ts";
-import { isPathField, readablePath } from "./readable_path.ts";
+import { isPathField, readablePath } from "../readable_path.ts";
 import { SHARE_ID } from "./share.ts";
 
 /** The fields of filters and breakdowns, with their labels. */

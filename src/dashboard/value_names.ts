@@ -1,7 +1,7 @@
 /** Values of fields that people know by other names than the API's: countries, devices and paths. */
 import { valueLabel } from "./filter_fields.ts";
 import { countryName } from "./number_format.ts";
-import { isPathField, meantPath } from "./readable_path.ts";
+import { isPathField, meantPath } from "../readable_path.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i));
 /** The least length of a part that a country is found by, where the project has none like it. */

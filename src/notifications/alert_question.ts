@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema } from "../query/filters.ts";
+import { isPathField, readablePath } from "../readable_path.ts";
 import { readMeasure } from "../reports/visitors/trend_measures.ts";
 import { VITAL_NAMES, type VitalName } from "../reports/vitals/vital_bounds.ts";
 import { EventName } from "../text_schemas.ts";
@@ -180,8 +181,12 @@ function sourceName({ metric, goal, match, funnel, vital, measure }: AlertQuesti
   return (measure ?? "p75") === "p75" ? `${name} (p75)` : `Page views with a ${measure} ${name}`;
 }
 
-const filterWords = ({ field, op, values }: Filter) =>
-  [field, op.replaceAll("_", " "), values.join(" or ")].filter((word) => word !== "").join(" ");
+const filterWords = ({ field, op, values }: Filter) => {
+  const shown = isPathField(field) ? values.map((value) => readablePath(String(value))) : values;
+  return [field, op.replaceAll("_", " "), shown.join(" or ")].filter((word) => word !== "").join(
+    " ",
+  );
+};
 
 /** Returns filters and a segment in words, which every figure under them must show. */
 export function conditionWords(filters: readonly Filter[], segment: string | null): string {

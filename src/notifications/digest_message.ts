@@ -2,6 +2,7 @@ import type { Project } from "../auth/projects.ts";
 import { counted } from "../number_words.ts";
 import { Problem } from "../problem.ts";
 import type { Warning } from "../query/warnings.ts";
+import { isPathField, readablePath } from "../readable_path.ts";
 import {
   type AskedSpan,
   conditionWords,
@@ -107,12 +108,16 @@ async function askedFigures(
   return figures;
 }
 
+/** A value as people read it: of a page, letters in place of their bytes. */
+const shownName = (member: string, value: unknown) =>
+  isPathField(member) ? readablePath(String(value)) : String(value);
+
 function rankingOf(title: string, member: string, none: string, { rows }: RowsReply): Ranking {
   return {
     title,
     counted: "Visitors",
     rows: rows.slice(0, DIGEST_ROWS).map((row) => ({
-      name: plainLine(String(row[member] ?? none)),
+      name: plainLine(shownName(member, row[member] ?? none)),
       value: Number(row["visitors"] ?? 0),
     })),
   };
@@ -262,7 +267,9 @@ async function sectionOf(
     figures,
     chart,
     rankings,
-    findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) => plainLine(text, 400)),
+    findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) =>
+      plainLine(readablePath(text), 400)
+    ),
     definition: query.semantics,
     url: viewLink(address, { path: "/v1/kpis", params: overview.asked, query }),
   };

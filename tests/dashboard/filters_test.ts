@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { numberText } from "../../src/dashboard/behind_words.ts";
 import { setLocale } from "../../src/dashboard/number_format.ts";
-import { meantPath, readablePath, sentPath } from "../../src/dashboard/readable_path.ts";
+import { meantPath, readablePath, sentPath } from "../../src/readable_path.ts";
 import { meantValue } from "../../src/dashboard/value_names.ts";
 import { newEvent } from "../support/app.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
@@ -61,6 +62,30 @@ Deno.test("a path is read with letters, and what is typed means the path that br
   assert.equal(meantPath("café/", sites), "café/");
   assert.equal(meantPath("fés", sites), "f%C3%A9s");
   assert.equal(meantPath("ö", sites), "%C3%B6");
+});
+
+Deno.test("whom a number counts is told with the letters of its page", () => {
+  const told = (number: unknown) => numberText(JSON.stringify(number), null);
+  const path = "/%C3%A4";
+  assert.equal(
+    told({ read: "live", place: { minutes: 5, path } }),
+    "There in the last 5 minutes, on /ä",
+  );
+  const map = { read: "heatmaps", device: "mobile", kind: "click" };
+  assert.equal(told({ ...map, path, place: { depthPx: 9 } }), "Saw 9 px down of /ä, mobile");
+  assert.equal(
+    told({ ...map, pattern: `${path}/*`, place: { sample: true } }),
+    "Clicked on /ä/*, mobile",
+  );
+  const way = [
+    { step: 1, kind: "path", value: path },
+    { step: 2, kind: "name", value: path },
+    { step: 3, kind: "path", value: null },
+  ];
+  assert.equal(
+    told({ read: "journeys", place: { way } }),
+    "On the way 1. /ä → 2. /%C3%A4 → 3. a page without a path",
+  );
 });
 
 /** Types into the dialog, and presses Apply without leaving the field. */

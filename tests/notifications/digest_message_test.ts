@@ -53,6 +53,38 @@ async function askedOf(every: string, date: string) {
   return { kpis, spans, link: new URL(section!.url).searchParams.get("compare") };
 }
 
+Deno.test("digests: paths have letters in place of their bytes", async () => {
+  const found = {
+    pages: { rows: [{ path: "/%C3%A4?%E2%80%AE", visitors: 1 }] },
+    acquisition: { rows: [{ value: "%C3%A4", visitors: 1 }] },
+    insights: { findings: [{ text: "More visits by the entry page “/%C3%A4”." }] },
+  };
+  const empty = emptyReads(() => {});
+  const reads: NotificationReads = {
+    ...empty,
+    read: async (project, report, params) => ({
+      ...await empty.read(project, report, params) as object,
+      ...found[report as keyof typeof found],
+    } as never),
+  };
+  const filters = [
+    { field: "path", op: "is", values: ["/%C3%A4"] },
+    { field: "properties.path", op: "is", values: ["/%C3%A4"] },
+  ];
+  const { sections: [section] } = await digestMessage(reads, {
+    ...{ slug: "a", definition: DigestBody.parse({ title: "A", every: "weekly", filters }) },
+    ...{ isTest: false, mayWait: true },
+    projects: [{ id: "prj_a", name: "A", timezone: "UTC" } as unknown as Project],
+    slot: { date: Temporal.PlainDate.from("2026-03-02"), atMs: 0 },
+    ...{ timezone: "UTC", address: "https://stats.example" },
+  });
+  const { rankings, findings, when } = section!;
+  // What turns the text about it stays as it is sent.
+  assert.deepEqual(rankings.map(({ rows }) => rows[0]!.name), ["%C3%A4", "/ä?%E2%80%AE", "Buy"]);
+  assert.deepEqual(findings, ["More visits by the entry page “/ä”."]);
+  assert.match(when, /, where path is \/ä and properties\.path is \/%C3%A4$/);
+});
+
 Deno.test("digests: while events of its days are pending only a test is made", async () => {
   const spans: Span[] = [];
   const isBehind = (_: Project, span: Span) => {

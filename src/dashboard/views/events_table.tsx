@@ -5,7 +5,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
 import { PersonLink } from "../person_link.tsx";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import { EventDetail } from "./events_detail.tsx";
 import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";

@@ -3,6 +3,7 @@ import { OTHER } from "../filter_fields.ts";
 import { Button } from "../button.tsx";
 import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
+import { readablePath } from "../../readable_path.ts";
 import { useRead } from "../resource.ts";
 import { hasAccount, hasScope } from "../session.ts";
 import { SHARE_ID } from "../share.ts";
@@ -58,8 +59,9 @@ function useExample(): { isLoading: boolean; form: GoalForm | null; text: string
   }
   if (path === undefined) return { isLoading, form: null, text: "" };
   const filters = [{ field: "path", op: "is", values: [path] }];
-  const form = newForm(`Visit to ${path}`, { name: "page_view", filters });
-  return { isLoading, form, text: `page_view of ${path}` };
+  const shown = readablePath(path);
+  const form = newForm(`Visit to ${shown}`, { name: "page_view", filters });
+  return { isLoading, form, text: `page_view of ${shown}` };
 }
 
 /** What a goal is, with an example of the project's own events. */

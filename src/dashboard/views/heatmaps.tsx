@@ -6,6 +6,7 @@ import { OTHER } from "../filter_fields.ts";
 import { go, type Params, sharedParams, viewParam } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
+import { readablePath } from "../../readable_path.ts";
 import { type Resource, usePages, useRead } from "../resource.ts";
 import { SHARE_ID } from "../share.ts";
 import { ChosenPoint, MapCount, type ShownMap } from "./heatmaps_behind.tsx";
@@ -109,7 +110,7 @@ function HeatmapPanel({ heatmap, run, ...map }: MapProps) {
   const isEmpty = data !== null && data.points.length === 0 && data.scroll.length === 0;
   return (
     <Panel
-      title={page}
+      title={readablePath(page)}
       definition={KIND_DEFINITIONS[kind]}
       state={heatmap}
       skeletonRows={14}
@@ -151,7 +152,9 @@ function HeatmapPanel({ heatmap, run, ...map }: MapProps) {
             reply={data}
             device={device}
             kind={kind}
-            label={`${KIND_CHOICES.find(({ value }) => value === kind)!.label} on ${page}`}
+            label={`${KIND_CHOICES.find(({ value }) => value === kind)!.label} on ${
+              readablePath(page)
+            }`}
             imageUrl={picture.url}
             strength={strength / 100}
             brightness={brightness / 100}

@@ -6,6 +6,7 @@ import { Icon } from "../icons.tsx";
 import { Button } from "../button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
+import { readablePath } from "../../readable_path.ts";
 import { useKeptFocus } from "../request_state.tsx";
 import { hasScope } from "../session.ts";
 import { ViewLink } from "../view_link.tsx";
@@ -134,6 +135,7 @@ export function Recapture({ run, path, device }: RecaptureProps) {
   if (!hasScope("jobs")) return null;
   const { job, isRunning } = run;
   const isOwn = run.path === path;
+  const shown = readablePath(run.path ?? "");
   const done = job?.captures.filter(({ status }) => status !== "pending").length ?? 0;
   return (
     <div class="heatmaps-recapture">
@@ -152,7 +154,7 @@ export function Recapture({ run, path, device }: RecaptureProps) {
         />
       )}
       <span role="status" class="heatmaps-progress-text muted">
-        {isOwn ? progressText(run) : isRunning ? `Captures of ${run.path} are being taken…` : ""}
+        {isOwn ? progressText(run) : isRunning ? `Captures of ${shown} are being taken…` : ""}
       </span>
     </div>
   );

@@ -9,7 +9,7 @@ import { Form } from "../form.tsx";
 import { go, rangeName } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
-import { meantPath, readablePath } from "../readable_path.ts";
+import { meantPath, readablePath } from "../../readable_path.ts";
 import type { PagedResource } from "../resource.ts";
 import { useTypedText } from "../typed_text.ts";
 import { DEVICE_LABELS, DEVICES, type PathRow } from "./heatmaps_replies.ts";
@@ -67,7 +67,7 @@ function PathCount({ row: { path, clicks, visitors }, isClicks }: {
     <Behind
       view="people"
       filters={[{ field: "name", op: "is", values: names }, hasValue("path", path)]}
-      of={isClicks ? `People who clicked on ${path}` : `Visitors of ${path}`}
+      of={`${isClicks ? "People who clicked on" : "Visitors of"} ${valueLabel("path", path)}`}
       isLinked={path !== OTHER && (isClicks ? clicks : visitors) > 0}
       isTheirs={!isClicks}
     >

@@ -8,7 +8,7 @@ import { Change } from "../kpi_tile.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { localTime } from "../note_times.ts";
 import { counted } from "../number_format.ts";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import { ViewLink } from "../view_link.tsx";
 import { destinationOf, peopleOf, readAddress } from "./insights_destination.ts";
 import { Spark } from "./insights_spark.tsx";

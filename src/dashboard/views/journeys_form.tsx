@@ -4,7 +4,7 @@ import { SelectField } from "../field.tsx";
 import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
-import { meantPath, readablePath } from "../readable_path.ts";
+import { meantPath, readablePath } from "../../readable_path.ts";
 import { useFieldValues } from "../suggestions.ts";
 import {
   type JourneyPlace,

@@ -4,7 +4,7 @@ import type { JOURNEY_REPLY } from "../../reports/journeys/journey_scan.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
 import { hasValue } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import { type JourneyPlace, type Question, textOfPlace } from "./journeys_question.ts";
 
 /** `GET /v1/journeys`. */

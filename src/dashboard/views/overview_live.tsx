@@ -8,7 +8,7 @@ import type { Live } from "../live_stream.ts";
 import { addFilter } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, ErrorNote, OldNote, Panel, Skeleton } from "../panel.tsx";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import type { LiveReply } from "../replies.ts";
 
 interface PresentProps {
@@ -22,11 +22,12 @@ interface PresentProps {
 /** A number of visitors who are there now, linked to them. */
 function Present({ minutes, path, visitors, children }: PresentProps) {
   const place = { minutes, ...path === undefined ? {} : { path } };
+  const page = path === undefined ? "" : ` on ${readablePath(path)}`;
   return (
     <Behind
       view="people"
       number={{ read: "live", place }}
-      of={`Visitors of the last ${minutes} minutes${path === undefined ? "" : ` on ${path}`}`}
+      of={`Visitors of the last ${minutes} minutes${page}`}
       isLinked={visitors > 0}
     >
       {children}

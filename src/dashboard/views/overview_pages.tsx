@@ -40,7 +40,7 @@ function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; o
     <Behind
       view={isOfVisits ? "visits" : "people"}
       filters={filters}
-      of={`${ON_PAGE[of]} ${path}`}
+      of={`${ON_PAGE[of]} ${valueLabel("path", path)}`}
       isLinked={path !== OTHER && !imported && (counts[of] ?? 0) > 0}
       isTheirs={of !== "pageviews"}
     >
@@ -83,7 +83,7 @@ const COLUMNS: readonly Column<PageRow>[] = [
         view="visits"
         filters={[hasValue("entryPath", path)]}
         number={{ read: "kpis", place: { count: "bounces" } }}
-        of={`Visits that began on ${path} and bounced`}
+        of={`Visits that began on ${valueLabel("path", path)} and bounced`}
         isLinked={path !== OTHER && !imported && bounceRate.numerator > 0}
         isTheirs={false}
       >

@@ -6,6 +6,7 @@ import { Icon } from "../icons.tsx";
 import { Button } from "../button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
+import { readablePath } from "../../readable_path.ts";
 import { Panel } from "../panel.tsx";
 import { CopyButton } from "../copy_button.tsx";
 import { ViewLink } from "../view_link.tsx";
@@ -41,7 +42,7 @@ function Received({ waiting }: { waiting: Extract<Waiting, { state: "received" }
       </p>
       <p>
         <strong>{event.name}</strong>
-        {event.path === null ? "" : ` on ${event.path}`}
+        {event.path === null ? "" : ` on ${readablePath(event.path)}`}
         , {dateTime(event.timestamp, effectiveTimezone.value)}.{" "}
         <ViewLink to={{ view: "events", bots: "include", filters: [] }}>
           See it among the events

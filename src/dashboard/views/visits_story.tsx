@@ -6,7 +6,7 @@ import { effectiveTimezone, sharedParams } from "../location_state.ts";
 import { counted, dateTime, duration, integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { PersonLink } from "../person_link.tsx";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import { usePages, useRead } from "../resource.ts";
 import { ViewLink } from "../view_link.tsx";
 import { Facts } from "./visits_facts.tsx";

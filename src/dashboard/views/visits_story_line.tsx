@@ -5,7 +5,7 @@ import { ownProperties } from "../../event_file/exported_event.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { duration, percent } from "../number_format.ts";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import { ViewLink } from "../view_link.tsx";
 import { EventDetail } from "./events_detail.tsx";
 import { clockLabel, flattened } from "./events_record.ts";

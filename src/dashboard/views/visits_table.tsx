@@ -4,7 +4,7 @@ import { effectiveTimezone, go, rangeName } from "../location_state.ts";
 import { duration, NOTHING } from "../number_format.ts";
 import { PersonLink } from "../person_link.tsx";
 import { EmptyNote } from "../panel.tsx";
-import { readablePath } from "../readable_path.ts";
+import { readablePath } from "../../readable_path.ts";
 import type { usePages } from "../resource.ts";
 import { minuteLabel } from "./events_record.ts";
 import {
