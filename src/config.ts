@@ -1,3 +1,4 @@
+import { parseEnv } from "node:util";
 import { CONFIG_VARIABLES } from "./config_variables.ts";
 import {
   basePath,
@@ -124,6 +125,29 @@ export function readEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(
     [...names, "NO_COLOR", "npm_lifecycle_event"].map((name) => [name, Deno.env.get(name)]),
   );
+}
+
+/** The file that the tasks of deno.json read variables from. */
+const VARIABLES_FILE = ".env";
+
+/**
+ * Returns the names of the variables that this process can see: those of the file `.env`, and all others if it may read
+ * the whole environment, which the tasks of deno.json do not permit.
+ */
+export function visibleVariables(): string[] {
+  const isGranted = (what: Deno.PermissionDescriptor) =>
+    Deno.permissions.querySync(what).state === "granted";
+  const names = isGranted({ name: "env" })
+    ? Object.keys(Deno.env.toObject())
+    : CONFIG_VARIABLES.map(({ name }) => name).filter((name) => Deno.env.get(name) !== undefined);
+  // On a terminal, Deno would ask whether the file may be read.
+  if (!isGranted({ name: "read", path: VARIABLES_FILE })) return names;
+  try {
+    return [...names, ...Object.keys(parseEnv(Deno.readTextFileSync(VARIABLES_FILE)))];
+  } catch {
+    // There is no such file.
+    return names;
+  }
 }
 
 /** Reads values one by one and collects the mistakes in them. */

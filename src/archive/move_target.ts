@@ -1,4 +1,4 @@
-import { migrate } from "../db/migrate.ts";
+import { type LockPatience, migrate } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import type { Database, Sql } from "../db/sql.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
@@ -67,10 +67,17 @@ export async function assertOurs(sql: Sql, source: string): Promise<void> {
   );
 }
 
-/** Makes an empty database, or the target of an earlier run, the target of a move from this source. */
-export async function openTarget(database: Database, source: string): Promise<void> {
+/**
+ * Makes an empty database, or the target of an earlier run, the target of a move from this source.
+ * @param patience how it waits for tables that others hold
+ */
+export async function openTarget(
+  database: Database,
+  source: string,
+  patience: LockPatience,
+): Promise<void> {
   await assertOurs(database, source);
-  await migrate(database, MIGRATIONS);
+  await migrate(database, MIGRATIONS, patience);
   await dropEmptiedTable(database);
   await database.query(
     `INSERT INTO settings (name, value) VALUES ('${SOURCE}', $1::text), ('${STATE}', '${COPYING}')

@@ -11,8 +11,10 @@ import {
 import { allCommands, commandsOf, FIRST_WORDS } from "./commands.ts";
 import type { Failure } from "./failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
+import { misspeltOf } from "./misspelt_variables.ts";
+import { refusedOption } from "./refused_option.ts";
 import { printable, type Terminal } from "./terminal.ts";
-import { readConfig } from "../config.ts";
+import { readConfig, visibleVariables } from "../config.ts";
 import { createLog } from "../http/log.ts";
 import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";
@@ -162,6 +164,10 @@ function contextOf(command: Command, environment: Environment, terminal: Termina
       }
     },
   });
+  const misspelt = command.name === "serve" ? misspeltOf(visibleVariables()) : [];
+  for (const { variable, meant } of misspelt) {
+    log.warn("there is no such variable; is it misspelt?", { variable, meant });
+  }
   return { config, log };
 }
 
@@ -209,6 +215,7 @@ export async function runFootfall(
   terminal: Terminal,
 ): Promise<number> {
   const colour = terminal.outIsTerminal && !environment.NO_COLOR;
+  let place = (field: string) => field;
   const print = new Printer(terminal, args.includes("--json"), colour);
   const bold = (text: string) => print.bold(text);
   try {
@@ -232,13 +239,14 @@ export async function runFootfall(
       terminal.out(commandHelp(found.command, bold));
       return 0;
     }
+    place = (field) => refusedOption(field, found.command, parsed.options);
     return await runCommand(found.command, parsed, environment, print);
   } catch (error) {
     // The reader of the output, such as `head`, has ended: not a failure.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     // Loaded here, because it imports the errors of every command.
     const { failureOf } = await import("./failure.ts");
-    const failure = failureOf(error);
+    const failure = failureOf(error, place);
     report(failure, print, typedFootfall(environment));
     return failure.exitCode;
   }

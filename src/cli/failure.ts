@@ -26,8 +26,9 @@ const MISTYPED: ReadonlySet<string> = new Set(["invalid_body", "invalid_paramete
 /** The exit code that shells use: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
-function placeOf(part: ProblemPart): string | null {
-  return part.field || (part.index === undefined ? null : `event ${part.index}`);
+function placeOf(part: ProblemPart, place: (field: string) => string): string | null {
+  if (part.field) return place(part.field);
+  return part.index === undefined ? null : `event ${part.index}`;
 }
 
 function failed(
@@ -39,8 +40,14 @@ function failed(
   return { exitCode, code, detail, errors };
 }
 
-/** Returns any thrown value as a Failure. Of a bug in this program, only the message is shown, not the stack. */
-export function failureOf(error: unknown): Failure {
+/**
+ * Returns any thrown value as a Failure. Of a bug in this program, only the message is shown, not the stack.
+ * @param optionOf names the option that a refused field was made of
+ */
+export function failureOf(
+  error: unknown,
+  optionOf: (field: string) => string = (field) => field,
+): Failure {
   if (error instanceof UsageMistake) return failed("usage", error.message, [], USAGE);
   if (error instanceof ConfigMistakes) {
     const errors = error.mistakes.map(({ variable, message }) => ({ place: variable, message }));
@@ -48,9 +55,11 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof RequestRefused || error instanceof Problem) {
     const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
-    const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
     // The body and the parameters were made of the command's options.
-    return MISTYPED.has(error.code)
+    const isMistyped = MISTYPED.has(error.code);
+    const place = isMistyped ? optionOf : (field: string) => field;
+    const errors = parts.map((part) => ({ place: placeOf(part, place), message: part.message }));
+    return isMistyped
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);
   }

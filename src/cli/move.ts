@@ -23,6 +23,7 @@ import {
 import { readFigures, readRowFigures } from "../archive/read_figures.ts";
 import { restoreEvents } from "../archive/restored_events.ts";
 import { withTargetErrors } from "../archive/target_errors.ts";
+import { LOCK_PATIENCE, waitWords } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import { postgresTarget } from "../postgres_url.ts";
@@ -284,7 +285,10 @@ async function moveAll(
   );
   let isPaused = false;
   try {
-    await openTarget(target, begun.source!);
+    await openTarget(target, begun.source!, {
+      ...LOCK_PATIENCE,
+      onWait: (wait) => call.log.warn(...waitWords(wait)),
+    });
     await copyAlong(move);
     await move.followUp();
     const pausedAt = call.now();

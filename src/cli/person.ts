@@ -62,9 +62,12 @@ function saidOf({ options }: Call) {
   };
 }
 
-/** Returns the settings of a new person. */
+/** Returns the settings of a new person. Throws UsageMistake for an unknown role, before anything else is asked for. */
 function wantedOf(call: Call) {
   const { role = ROLE_DEFAULT, name, ...said } = saidOf(call);
+  if (!ROLES.some((known) => known === role)) {
+    throw new UsageMistake(`--role must be one of ${ROLES.join(", ")}.`);
+  }
   const projects = said.projects ?? (role === "owner" ? undefined : ["*"]);
   return { email: emailOfWords(call), role, projects, name };
 }

@@ -33,6 +33,21 @@ export interface LockWait {
   readonly nextTryMs: number;
 }
 
+/** Tells of a wait: the warning, and its details. */
+export function waitWords(
+  { migration, oldest, nextTryMs }: LockWait,
+): [string, Readonly<Record<string, string | number>>] {
+  return ["a migration waits for a table that another transaction holds; it is tried again", {
+    migration,
+    inSeconds: nextTryMs / 1000,
+    ...oldest === null ? {} : {
+      oldestPid: oldest.pid,
+      oldestApplication: oldest.application,
+      oldestSeconds: oldest.seconds,
+    },
+  }];
+}
+
 /** How migrations wait for tables, which everybody else's statements on them then wait for, too. */
 export interface LockPatience {
   /** How long a statement waits; then the migration is undone. */

@@ -9,7 +9,7 @@ import {
 } from "../auth/default_project.ts";
 import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
 import type { Config } from "../config.ts";
-import { LOCK_PATIENCE, type LockWait, migrate, SchemaMismatch } from "../db/migrate.ts";
+import { LOCK_PATIENCE, type LockWait, migrate, SchemaMismatch, waitWords } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import {
   type Database,
@@ -65,19 +65,6 @@ async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
   await assertWritable(database).catch((error) => {
     if (!(error instanceof DatabaseRefuses)) throw error;
     log.warn("the database refuses what the server has to write", { reason: error.message });
-  });
-}
-
-/** Warns that a migration waits for a transaction of somebody else. */
-function warnOfWait({ migration, oldest, nextTryMs }: LockWait, log: Log): void {
-  log.warn("a migration waits for a table that another transaction holds; it is tried again", {
-    migration,
-    inSeconds: nextTryMs / 1000,
-    ...oldest === null ? {} : {
-      oldestPid: oldest.pid,
-      oldestApplication: oldest.application,
-      oldestSeconds: oldest.seconds,
-    },
   });
 }
 
@@ -153,7 +140,7 @@ export async function prepareDatabase(
 ): Promise<Prepared> {
   const { database, log } = services;
   if (move?.status === "moved") return { ...UNCHANGED, left: null };
-  const onWait = (wait: LockWait) => warnOfWait(wait, log);
+  const onWait = (wait: LockWait) => log.warn(...waitWords(wait));
   const { applied } = await migrate(database, MIGRATIONS, { ...LOCK_PATIENCE, onWait });
   for (const name of applied) log.info("migration applied", { name });
   if (await isHalfMoved(database)) {

@@ -3,8 +3,8 @@ import { type Ended, ended, footfall, run } from "../cli/footfall_process.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { assertOurs } from "../../src/archive/move_target.ts";
+import { type LockWait, migrate } from "../../src/db/migrate.ts";
+import { assertOurs, openTarget } from "../../src/archive/move_target.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { withDatabase } from "./archive_world.ts";
 import { type HeldAt, HeldRequest } from "../support/held_request.ts";
@@ -331,6 +331,29 @@ Deno.test({
       }
       await target.query("INSERT INTO projects (public_id, name) VALUES ('prj_one', 'One')");
       await assert.rejects(assertOurs(target, "any"), { name: "TargetRefused" });
+    }),
+});
+
+Deno.test({
+  name: "move: a wait for a table of the target that somebody holds is told",
+  ignore,
+  fn: () =>
+    between(async ({ target }) => {
+      await migrate(target, MIGRATIONS.slice(0, -1));
+      const told = Promise.withResolvers<LockWait>();
+      const held = Promise.withResolvers<void>();
+      const holding = target.transaction(async (tx) => {
+        await tx.query("LOCK TABLE schema_migrations IN SHARE MODE");
+        held.resolve();
+        await told.promise;
+      });
+      await held.promise;
+      const patience = { lockMs: 100, pauseMs: 100, onWait: told.resolve };
+      const opening = openTarget(target, "any", patience);
+      await Promise.race([told.promise, opening]);
+      await holding;
+      await opening;
+      assert.equal((await told.promise).migration, MIGRATIONS.at(-1)!.name);
     }),
 });
 

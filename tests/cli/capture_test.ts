@@ -86,8 +86,11 @@ Deno.test("footfall capture: a running server takes the pictures; 0 only if all 
 Deno.test("footfall capture: wrong usage is 2, and says what is wrong", async () => {
   await besideServer(new FakePageCamera(() => captured("")), async (env) => {
     const cases: [string[], RegExp][] = [
-      [["--path", "//evil.example/"], /paths\.0: Give a path on the project's site/],
-      [["--path", "/a", "--device", "phone"], /devices\.0: Use desktop, tablet, mobile/],
+      [
+        ["--path", "//evil.example/"],
+        /--path \/\/evil\.example\/: Give a path on the project's site/,
+      ],
+      [["--path", "/a", "--device", "phone"], /--device phone: Use desktop, tablet, mobile/],
       [["/a"], /does not take `\/a`/],
       [["--paths", "/a"], /Did you mean `--path`\?/],
     ];

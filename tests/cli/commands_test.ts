@@ -154,7 +154,7 @@ async function exportsTables(dataDir: string, events: number, ofBots: number): P
   // A mistake that only the server recognises is still a mistake in the options, and is reported once.
   const undated = await run(dataDir, ["export", "--project", "prj_demo", "--from", "yesterday"]);
   assert.equal(undated.code, 2);
-  assert.match(undated.errors, /^footfall: .*\n {2}from: Use a local date[^\n]*\n$/);
+  assert.match(undated.errors, /^footfall: .*\n {2}--from: Use a local date[^\n]*\n$/);
 }
 
 /** Seeds, exports and imports: exported events can be imported again, and only once. */

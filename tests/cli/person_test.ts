@@ -14,6 +14,10 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
     const none = await person(["add", "you@example.com", "--role", "owner"]);
     assert.equal(none.code, 2);
     assert.match(none.errors, /person invite` makes a link/);
+    const role = await person(["add", "you@example.com", "--role", "ownr"]);
+    assert.equal(role.code, 2);
+    assert.match(role.errors, /--role must be one of owner, admin, editor, viewer\./);
+    assert.doesNotMatch(role.errors, /password/);
     const weak = await person(["add", "you@example.com", "--role", "owner"], "password123\n");
     assert.match(weak.errors, /password: Many people have this password/);
     const added = await person(["add", "You@Example.com", "--role", "owner"], PASSWORD);
