@@ -1,6 +1,7 @@
 import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { NEVER } from "../store/no_day.ts";
+import { keyedDeletion } from "./keyed_deletion.ts";
 import { ACQUISITION_ROWS_HELD_MAX, LINK_DAYS_MAX } from "./projection_limits.ts";
 
 const KEY = ["dimension", "day", "value_number"] as const;
@@ -16,19 +17,21 @@ type StoredDay =
 const ON_DAYS = `unnest($2::text::int2[], $3::text::int[], $4::text::int[])
   AS k (dimension, day, value_number)`;
 
-// A lateral lookup per key: the planner could turn a join into a scan of the table.
+// A lateral lookup per key: the planner could turn a join into a scan of the table. A subquery hides the project, as it
+// would take one that its statistics do not know for one without rows.
 const READ = `
 SELECT d.* FROM ${ON_DAYS}
 CROSS JOIN LATERAL (
   SELECT * FROM acquisition_days
-  WHERE project_id = $1::int AND dimension = k.dimension AND day = k.day
+  WHERE project_id = (SELECT $1::int) AND dimension = k.dimension AND day = k.day
     AND value_number = k.value_number
   OFFSET 0) AS d`;
 
-const DELETE = `
-DELETE FROM acquisition_days d USING ${ON_DAYS}
-WHERE d.project_id = $1::int AND d.dimension = k.dimension AND d.day = k.day
-  AND d.value_number = k.value_number`;
+const DELETE = keyedDeletion("acquisition_days", [
+  ["dimension", "int2"],
+  ["day", "int"],
+  ["value_number", "int"],
+]);
 
 const WRITE = `
 INSERT INTO acquisition_days (project_id, dimension, day, value_number, ${LISTS.join(", ")})

@@ -74,7 +74,7 @@ const READ = `
 SELECT a.* FROM unnest($2::text::int[]) AS k (actor)
 CROSS JOIN LATERAL (
   SELECT actor_id AS actor, first_ms AS "firstMs", first_day AS "firstDay", days FROM actors
-  WHERE project_id = $1::int AND actor_id = k.actor OFFSET 0) a`;
+  WHERE project_id = (SELECT $1::int) AND actor_id = k.actor OFFSET 0) a`;
 
 const NAMES = ["actor", "firstMs", "firstDay", "days"] as const;
 

@@ -1,6 +1,7 @@
 import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, arrayLiterals, type Param, type Row, type Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import { keyedDeletion } from "./keyed_deletion.ts";
 import type { SessionPart } from "./session_parts.ts";
 
 /** The columns of `sessions`, their types, and the members of a part that they hold. */
@@ -33,18 +34,19 @@ const AS_MEMBERS = COLUMNS.map(([name, , member]) =>
 ).join(", ");
 
 // The sessions that may touch a range: the last one that starts before it, and all that start within it or
-// just after. Each range takes two index lookups, however many sessions the actor has.
+// just after. Each range takes two index lookups, however many sessions the actor has. A subquery hides the project from
+// the planner: it would take one that its statistics do not know for one without rows, and read all of its sessions.
 const NEAR = `
 SELECT ${AS_MEMBERS}
 FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[])
   AS r (actor_id, low_ms, high_ms)
 CROSS JOIN LATERAL (
   (SELECT ${NAMES} FROM sessions
-    WHERE project_id = $1::int AND actor_id = r.actor_id AND first_ms < r.low_ms
+    WHERE project_id = (SELECT $1::int) AND actor_id = r.actor_id AND first_ms < r.low_ms
     ORDER BY first_ms DESC LIMIT 1)
   UNION ALL
   SELECT ${NAMES} FROM sessions
-  WHERE project_id = $1::int AND actor_id = r.actor_id
+  WHERE project_id = (SELECT $1::int) AND actor_id = r.actor_id
     AND first_ms >= r.low_ms AND first_ms <= r.high_ms + ${SESSION_GAP_MS}
 ) s
 WHERE s.last_ms >= r.low_ms - ${SESSION_GAP_MS}`;
@@ -52,11 +54,9 @@ WHERE s.last_ms >= r.low_ms - ${SESSION_GAP_MS}`;
 const OF_ACTORS = `
 SELECT ${AS_MEMBERS} FROM unnest($2::text::int[]) AS k (actor_id)
 CROSS JOIN LATERAL (
-  SELECT ${NAMES} FROM sessions WHERE project_id = $1::int AND actor_id = k.actor_id OFFSET 0) s`;
+  SELECT ${NAMES} FROM sessions WHERE project_id = (SELECT $1::int) AND actor_id = k.actor_id OFFSET 0) s`;
 
-const DELETE = `
-DELETE FROM sessions s USING unnest($2::text::int[], $3::text::int8[]) AS k (actor_id, first_ms)
-WHERE s.project_id = $1::int AND s.actor_id = k.actor_id AND s.first_ms = k.first_ms`;
+const DELETE = keyedDeletion("sessions", [["actor_id", "int"], ["first_ms", "int8"]]);
 
 const WRITE = `
 INSERT INTO sessions (project_id, ${NAMES})
