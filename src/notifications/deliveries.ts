@@ -246,7 +246,7 @@ const LISTED = `SELECT delivery_no, delivery_id, created_at, source, slug,
   message->>'subject' AS subject, message->>'title' AS title,
   ARRAY(SELECT section->>'project' FROM jsonb_array_elements(message->'sections') AS section) AS projects,
   (message->>'isTest')::boolean AS is_test, channel, receiver, status,
-  tries, outcome, due_at, ended_at FROM deliveries WHERE project_id = $1::int`;
+  tries, outcome, due_at, ended_at FROM deliveries`;
 
 /** @param seen the projects that the caller may see; a subject with figures of others is not shown */
 function shown(row: ListedRow, seen: readonly string[] | "*"): ShownDelivery {
@@ -276,10 +276,13 @@ export async function shownDeliveries(
 ): Promise<ShownDelivery[]> {
   const found: ShownDelivery[] = [];
   for (const id of ids) {
-    const [row] = await sql.query<ListedRow>(`${LISTED} AND delivery_id = $2::text`, [
-      projectId,
-      id,
-    ]);
+    const [row] = await sql.query<ListedRow>(
+      `${LISTED} WHERE project_id = $1::int AND delivery_id = $2::text`,
+      [
+        projectId,
+        id,
+      ],
+    );
     if (row !== undefined) found.push(shown(row, "*"));
   }
   return found;
@@ -290,6 +293,11 @@ export const DELIVERY_QUERY: Readonly<Record<string, string>> = {
   limit: "Messages of a page, 1 to 1000. Default: 100",
   cursor: "`nextCursor` of the page before",
 };
+
+// No equality: the planner would drop the project from the order, and could go through the messages of all others.
+const PAGE =
+  `${LISTED} WHERE (project_id, delivery_no) < ($1::int, $2::int8) AND project_id >= $1::int
+ORDER BY project_id DESC, delivery_no DESC LIMIT $3::int`;
 
 /** A page of a project's messages, newest first. Throws `invalid_parameter`. */
 export async function listDeliveries(
@@ -303,17 +311,19 @@ export async function listDeliveries(
     rows: () => pageRows(query),
     cursor: () => readRowCursor(query, 1),
   });
-  const found = await sql.query<ListedRow>(
-    `${LISTED} AND ($2::float8 IS NULL OR delivery_no < $2::float8)
-    ORDER BY delivery_no DESC LIMIT $3::int`,
-    [projectId, cursor?.counts[0] ?? null, wanted + 1],
-  );
+  const [last = Infinity] = cursor?.counts ?? [];
+  // A cursor may be made up: a number that is none of a message bounds the list all the same.
+  const before = Math.max(0, Math.min(Math.ceil(last), Number.MAX_SAFE_INTEGER));
+  const found = await sql.transaction(async (tx) => {
+    await planByIndex(tx);
+    return await tx.query<ListedRow>(PAGE, [projectId, before, wanted + 1]);
+  });
   const rows = found.slice(0, wanted);
-  const last = rows.at(-1);
-  const isMore = found.length > wanted && last !== undefined;
+  const oldest = rows.at(-1);
+  const isMore = found.length > wanted && oldest !== undefined;
   return {
     rows: rows.map((row) => shown(row, seen)),
-    nextCursor: isMore ? encodeRowCursor({ counts: [last.delivery_no], value: null }) : null,
+    nextCursor: isMore ? encodeRowCursor({ counts: [oldest.delivery_no], value: null }) : null,
   };
 }
 
