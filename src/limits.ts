@@ -383,9 +383,8 @@ export const SCAN_IN_PLACE_EVENTS_MAX = 131_072;
 export const SCAN_TASKS_PER_WORKER = 4;
 /** Pieces of about 16,384 events in a task: it takes about 30 ms, and then another read may have a turn. */
 export const SCAN_TASK_CUTS_MAX = 16;
-/** Freed shared memory that is kept for reuse: beside the read cache, and between reads. */
+/** Freed shared memory that is kept for reuse, beside the read cache. */
 export const SHARED_FREE_BYTES_MAX = 64 * MEBIBYTE;
-export const SHARED_IDLE_BYTES_MAX = 32 * MEBIBYTE;
 /** Ids of events that are looked up together. */
 export const TIMELINE_IDS_LOOKED_UP = 4_000;
 /** The list of stored events: those that are read whole together if many are of the same millisecond. */

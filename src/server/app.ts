@@ -54,7 +54,6 @@ import { LIVE } from "../reports/live/live.ts";
 import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/answer/report_endpoint.ts";
 import { warmUpReads } from "./warm_up.ts";
-import { pause } from "../pause.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
 import { createNotifications } from "../notifications/notifications.ts";
@@ -107,8 +106,7 @@ interface State {
   draining: boolean;
 }
 
-/** Resolves after `ms` milliseconds, without holding up the end of the process. */
-const unheldPause = (ms: number) =>
+const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
 
 /** Logs the state of the disk now, if it is not good, and whenever it changes. Returns its metrics. */
@@ -279,12 +277,12 @@ function routed(services: Services, state: State, routes: readonly DocumentedRou
 /** Requests that waited for the start are answered before reads are warmed up. */
 const WARM_UP_AFTER_MS = 500;
 
-async function warmUp(services: Services, { readTimeoutMs }: Config, stopping: AbortSignal) {
-  await pause(WARM_UP_AFTER_MS, stopping);
+async function warmUp(services: Services, inFlight: InFlight, stopping: AbortSignal) {
+  await pause(WARM_UP_AFTER_MS);
+  if (stopping.aborted) return;
+  const { readTimeoutMs } = services.config;
   // A read that fails fails again, and is told, when somebody asks.
-  if (!stopping.aborted) {
-    await warmUpReads({ ...services, readTimeoutMs }, stopping).catch(() => {});
-  }
+  await inFlight.track(warmUpReads({ ...services, readTimeoutMs }, stopping).catch(() => null));
 }
 
 /**
@@ -312,7 +310,6 @@ export async function createApp(
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;
-  let warming: Promise<void> | null = null;
   const routes = createRoutes(services);
   const handle = routed(services, state, routes);
 
@@ -335,7 +332,7 @@ export async function createApp(
       watchStreams(services, jobs.signal);
       scheduleJobs({ ...services, captures }, jobs.signal);
       capturing = captures.run(0);
-      warming = warmUp(services, config, jobs.signal);
+      void warmUp(services, inFlight, jobs.signal);
       const earlier = new EarlierEvents(database, log).run(jobs.signal);
       projecting = Promise.all([projection.run(jobs.signal), earlier]);
     },
@@ -349,17 +346,13 @@ export async function createApp(
       await services.live.close();
       const closing = setTimeout(() => budget.close(), SHUTDOWN_GRACE_MS);
       await inFlight.idle();
-      await warming;
       clearTimeout(closing);
       await writer.drain();
       // Events that an unfinished transaction does not commit are projected after the next start.
-      await Promise.race([projecting, unheldPause(SHUTDOWN_PROJECTION_MS_MAX)]);
+      await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
-      await Promise.race([
-        services.notifications.idle(),
-        unheldPause(SHUTDOWN_NOTIFICATIONS_MS_MAX),
-      ]);
-      await Promise.race([capturing, unheldPause(SHUTDOWN_CAPTURES_MS_MAX)]);
+      await Promise.race([services.notifications.idle(), pause(SHUTDOWN_NOTIFICATIONS_MS_MAX)]);
+      await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
       for (const each of new Set([reads, replicaChecks, database])) await each?.close();
     },

@@ -4,8 +4,8 @@ import type { Sql } from "../db/sql.ts";
 import { IS_BEHIND } from "../projection/projected_project.ts";
 
 /**
- * The project that a read is for, see `projectOfQuery`, and whether it is to be projected first. Each read begins
- * with both, so that they are one statement.
+ * The project that a read is for, see `projectOfQuery`, and whether it is to be projected first. Reports and
+ * lists of events begin with both, which are one statement.
  */
 export async function projectOfRead(
   sql: Sql,

@@ -29,6 +29,7 @@ export interface BlockValues extends CodedColumn {
  */
 class RunColumn implements BlockValues {
   #which: Int32Array | null = null;
+  #asked = 0;
 
   /**
    * @param places the place of each run's value; null: the runs' values are in order
@@ -36,7 +37,7 @@ class RunColumn implements BlockValues {
    */
   constructor(
     readonly values: readonly BlockValue[],
-    private readonly places: readonly number[] | null,
+    private readonly places: Int32Array | null,
     private readonly ends: Int32Array,
   ) {}
 
@@ -54,6 +55,10 @@ class RunColumn implements BlockValues {
 
   at(place: number): BlockValue {
     const { ends, places } = this;
+    // Who asks for a quarter of the events mostly asks for all of them, for which searching takes twice as long.
+    if (this.#which !== null || 4 * ++this.#asked > (ends.at(-1) ?? 0)) {
+      return this.values[this.which[place]!]!;
+    }
     let [run, last] = [0, ends.length - 1];
     while (run < last) {
       const middle = (run + last) >> 1;
@@ -120,7 +125,7 @@ export function decodeColumns(block: Uint8Array): BlockColumns {
   }
   for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
     const ends = endsOf(places.length, lengths, events);
-    coded[column as BlockColumn] = new RunColumn(values, places, ends);
+    coded[column as BlockColumn] = new RunColumn(values, Int32Array.from(places), ends);
   }
   return { events, ids, same, coded };
 }

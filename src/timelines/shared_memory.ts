@@ -1,4 +1,3 @@
-import { SHARED_IDLE_BYTES_MAX } from "../limits.ts";
 import { countWhile } from "../store/segment_head.ts";
 import { droppedBytes, noteDropped } from "./dropped_memory.ts";
 
@@ -116,14 +115,8 @@ export class SharedMemory {
   #lastRead = 0;
   readonly #reads = new Set<number>();
 
-  /**
-   * @param bytesMax free buffers are kept to be recycled while they and those in use take at most this
-   * @param idleBytesMax the bytes of free buffers that are kept when no read is under way
-   */
-  constructor(
-    private readonly bytesMax: number,
-    private readonly idleBytesMax = SHARED_IDLE_BYTES_MAX,
-  ) {}
+  /** @param bytesMax free buffers are kept to be recycled while they and those in use take at most this */
+  constructor(private readonly bytesMax: number) {}
 
   /** The bytes in use, kept to be recycled, or waiting for reads to end. */
   get bytes(): number {
@@ -148,13 +141,8 @@ export class SharedMemory {
     this.#free.splice(this.#placeOf(buffer.byteLength), 0, buffer);
     this.#unused.add(buffer);
     this.#freeBytes += buffer.byteLength;
-    this.#dropTo(this.bytesMax - this.#takenBytes);
-  }
-
-  /** Drops free buffers, the longest unused first, until they take at most this many bytes. */
-  #dropTo(freeBytesMax: number): void {
     for (const buffer of this.#unused) {
-      if (this.#freeBytes <= freeBytesMax) return;
+      if (this.bytes <= this.bytesMax) return;
       this.#takeOut(buffer, this.#free.indexOf(buffer, this.#placeOf(buffer.byteLength)));
       drop(buffer);
     }
@@ -178,14 +166,12 @@ export class SharedMemory {
     this.#reclaim();
   }
 
-  /** Begins a read. After the last one under way, only a few free buffers are kept. */
+  /** Begins a read. */
   enter(): MemoryUse {
     const read = ++this.#lastRead;
     this.#reads.add(read);
     return new MemoryUse(this, () => {
-      if (!this.#reads.delete(read)) return;
-      this.#reclaim();
-      if (this.#reads.size === 0) this.#dropTo(this.idleBytesMax);
+      if (this.#reads.delete(read)) this.#reclaim();
     });
   }
 

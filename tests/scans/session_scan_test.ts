@@ -103,7 +103,8 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   const stored = await database.query<Told>(STORED);
   let crossed = 0;
   const source = { sql: database, timelines: timelinesOf(database) };
-  for (const { startMs, lastMs } of stored.slice(0, 50)) {
+  const last = stored.reduce((a, b) => a.lastMs >= b.lastMs ? a : b);
+  for (const { startMs, lastMs } of [last, ...stored.slice(0, 50)]) {
     for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
       crossed += crossing.length;

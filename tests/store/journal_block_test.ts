@@ -107,6 +107,8 @@ Deno.test("journal block: columns that do not fit its events are refused, howeve
     [["a", "b"], [2, 4]],
     [["a", "b"], [2, 1e15]],
     [["a", "b"], [-1, 6]],
+    [["a", "b"], [1.5, 3.5]],
+    [["a", "b"], [1.5, 3]],
     [["a"], []],
     [names.concat("c"), []],
   ];

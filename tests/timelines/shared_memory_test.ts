@@ -47,19 +47,6 @@ Deno.test("shared memory: a bounded amount is kept for later, without the longes
   assert.equal(memory.take(MIB), buffers[2]);
 });
 
-Deno.test("shared memory: between reads a smaller amount is kept, and what is in use stays", async () => {
-  const memory = new SharedMemory(100 * MIB, 4 * MIB);
-  const kept = memory.take(50 * MIB);
-  const [first, second] = [memory.enter(), memory.enter()];
-  const buffers = [2, 2, 1, 1].map((size) => first.take(size * MIB));
-  await first.end();
-  assert.equal(memory.bytes, 56 * MIB, "another read is under way");
-  await second.end();
-  assert.equal(memory.bytes, 54 * MIB);
-  assert.equal(memory.take(2 * MIB), buffers[1]);
-  assert.equal(kept.byteLength, 50 * MIB);
-});
-
 Deno.test("shared memory: lists that grow a little from read to read take one another's buffers", () => {
   const memory = new SharedMemory(100 * MIB);
   const taken = new Set<SharedArrayBuffer>();
@@ -103,10 +90,12 @@ Deno.test("shared memory: a read's own buffers are given back when it ends, afte
 Deno.test("shared memory: reads one after the other take no more than one read", async () => {
   const memory = new SharedMemory(64 * MIB);
   const sizes = fc.sample(fc.integer({ min: 3 * MIB, max: 4 * MIB }), 200);
+  const taken = new Set<SharedArrayBuffer>();
   for (const size of sizes) {
     const use = memory.enter();
-    for (let i = 0; i < 4; i++) use.take(size);
+    for (let i = 0; i < 4; i++) taken.add(use.take(size));
     await use.end();
   }
-  assert.ok(memory.bytes <= 64 * MIB, `${memory.bytes}`);
+  // Those of the first read, and some more until all are large enough for the largest.
+  assert.ok(taken.size <= 16, `${taken.size}`);
 });

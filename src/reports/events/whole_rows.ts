@@ -80,7 +80,7 @@ async function journalRowsOf(
   const yieldIfDue = yielding();
   let crowded = 0;
   const span = { fromMs, toMs: toMs + 1 };
-  // One more than there are, so that all of them and their end are known after one statement.
+  // One more than there are, so that fewer than twenty of them and their end are known after one statement.
   for await (const row of rowsBackwards(sql, projectId, span, "all", journalRows + 1)) {
     const { block, places, moments } = decodedRow(row, "all");
     for (const [n, place] of places.entries()) {
