@@ -91,7 +91,7 @@ export const TOKEN_EPOCH_CACHED_MS_MAX = 800;
 export const JWT_SECRET_BYTES_MIN = 8;
 export const JWT_SECRET_BYTES_ADVISED = 32;
 export const METRICS_TOKEN_LENGTH_ADVISED = 16;
-/** An identity provider's key set: for how long a fetch may take, is trusted, and none follows for unknown keys, or a failure. */
+/** An identity provider's key set: how long a fetch may take, is trusted, and delays the next for unknown keys or if it fails. */
 export const TOKEN_KEYS_FETCH_MS_MAX = 5 * SECOND_MS;
 export const TOKEN_KEYS_CACHED_MS = 10 * MINUTE_MS;
 export const TOKEN_KEYS_PAUSE_MS = 5 * SECOND_MS;

@@ -55,7 +55,8 @@ function mayBeNew(error: unknown, token: string): boolean {
  * @param clockMs a clock that is never set
  */
 export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): RemoteKeys {
-  /** When the latest fetch began, unless it has failed. */
+  let beganAtMs = -Infinity;
+  /** When the fetch of the set that is used began. */
   let fetchedAtMs = -Infinity;
   let pausedUntilMs = -Infinity;
   /** Until when nothing is fetched after a fetch that failed, and why it did. */
@@ -66,20 +67,23 @@ export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): 
     // It never fetches the set for an unknown key by itself: it would do so without a pause while fetches fail.
     cooldownDuration: Infinity,
     [customFetch]: (...request) => {
-      fetchedAtMs = clockMs();
+      beganAtMs = clockMs();
       return fetch(...request);
     },
   });
 
+  function assertMayFetch(): void {
+    if (failed !== null && failed.untilMs > clockMs()) throw notFetched(failed.cause);
+  }
+
   /** Fetches the set, or waits for the fetch under way. Throws `token_keys_unavailable`. */
   async function fetchSet(): Promise<void> {
-    const waitMs = (failed?.untilMs ?? -Infinity) - clockMs();
-    if (!keys.reloading && waitMs > 0) throw notFetched(failed?.cause);
+    if (!keys.reloading) assertMayFetch();
     try {
       await keys.reload();
       failed = null;
+      fetchedAtMs = beganAtMs;
     } catch (cause) {
-      fetchedAtMs = -Infinity;
       failed = { untilMs: clockMs() + TOKEN_KEYS_RETRY_MS, cause };
       throw notFetched(cause);
     }
@@ -90,14 +94,17 @@ export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): 
     if (!keys.reloading) {
       const waitMs = pausedUntilMs - clockMs();
       if (waitMs > 0) throw notFetchedSince(waitMs);
+      assertMayFetch();
       pausedUntilMs = clockMs() + TOKEN_KEYS_PAUSE_MS;
     }
     await fetchSet();
   }
 
-  const find: JWTVerifyGetKey = async (header, token) => {
+  /** @param tried called with when the fetch of the set began that a key is looked for in */
+  const findIn = (tried: (atMs: number) => void): JWTVerifyGetKey => async (header, token) => {
     if (!keys.fresh) await fetchSet();
     try {
+      tried(fetchedAtMs);
       return await keys(header, token);
     } catch (error) {
       const isOfToken = error instanceof errors.JWKSNoMatchingKey ||
@@ -111,12 +118,13 @@ export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): 
   return {
     async verify(token, options) {
       const askedAtMs = clockMs();
+      let triedAtMs = -Infinity;
+      const find = findIn((atMs) => triedAtMs = atMs);
       for (;;) {
         try {
           return await jwtVerify(token, find, options);
         } catch (error) {
-          const isKnown = !keys.reloading && fetchedAtMs >= askedAtMs;
-          if (isKnown || !mayBeNew(error, token)) throw error;
+          if (triedAtMs >= askedAtMs || !mayBeNew(error, token)) throw error;
         }
         await fetchForUnknown();
       }

@@ -117,7 +117,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         type: "string",
         placeholder: "TIME",
         default: "never",
-        meaning: "from when on it is refused, e.g. 2030-01-01T00:00:00Z",
+        meaning: "from when on it is refused, later than now, e.g. 2030-01-01T00:00:00Z",
       },
       "value": {
         type: "string",

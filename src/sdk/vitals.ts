@@ -28,8 +28,8 @@ function watchVitals() {
     }, { reportAllChanges: true });
   }
 
-  // At the document, while capturing: before the clients' listeners, which send as the page is hidden, and after
-  // all of the library's at the window, which measure a last time. It adds one for each interaction until the page is idle.
+  // At the document, while capturing: before the clients' listeners, which send as the page is hidden, and after all
+  // of the library's at the window, which measure a last time: one more for each interaction until the page is idle.
   document.addEventListener("visibilitychange", () => {
     const clients = page._footfall;
     if (!document.hidden || isRecorded || !measured.navigation || !clients?.size) return;

@@ -88,6 +88,33 @@ Deno.test("remoteKeys: a provider that fails is not asked for each token", async
   }
 });
 
+Deno.test("remoteKeys: a fetch that takes as long as the pause delays none that may follow", async () => {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const named = { ...await exportJWK(publicKey), kid: "key" };
+  const server = serveKeys([named]);
+  let nowMs = 0;
+  const keys = remoteKeys(server.url, () => nowMs);
+  const find = async (kid: string) => await outcome(keys, await signed(privateKey, kid));
+  try {
+    assert.equal(await find("key"), "found");
+    nowMs += 1;
+    // The reply takes as long as the pause.
+    const slow = { get: () => (nowMs += TOKEN_KEYS_PAUSE_MS, 500), configurable: true };
+    Object.defineProperty(server, "status", slow);
+    assert.equal(await find("new"), "token_keys_unavailable 2");
+    assert.equal(server.fetches, 2);
+    nowMs += TOKEN_KEYS_RETRY_MS - 1_000;
+    assert.equal(await find("new"), "token_keys_unavailable 2");
+    assert.equal(server.fetches, 2, "none so soon after one that failed");
+    Object.defineProperty(server, "status", { value: 200 });
+    server.keys = [named, { ...named, kid: "new" }];
+    nowMs += 1_000;
+    assert.equal(await find("new"), "found");
+  } finally {
+    await server.close();
+  }
+});
+
 Deno.test("remoteKeys: a token without a key id is refused only by the keys of now", async () => {
   const [before, after, stranger] = await Promise.all(
     [1, 2, 3].map(() => generateKeyPair("ES256")),
