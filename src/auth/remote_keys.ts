@@ -48,6 +48,76 @@ function mayBeNew(error: unknown, token: string): boolean {
       decodeProtectedHeader(token).kid === undefined);
 }
 
+/** A key set and the fetches of it. @param clockMs a clock that is never set */
+class KeySet {
+  readonly keys: ReturnType<typeof createRemoteJWKSet>;
+  /** When the fetch of the set that is used began. */
+  fetchedAtMs = -Infinity;
+  #beganAtMs = -Infinity;
+  #pausedUntilMs = -Infinity;
+  /** Until when nothing is fetched after a fetch that failed, and why it did. */
+  #failed: { readonly untilMs: number; readonly cause: unknown } | null = null;
+
+  constructor(jwksUrl: string, private readonly clockMs: () => number) {
+    this.keys = createRemoteJWKSet(new URL(jwksUrl), {
+      timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
+      cacheMaxAge: TOKEN_KEYS_CACHED_MS,
+      // It never fetches the set for an unknown key by itself: it would do so without a pause while fetches fail.
+      cooldownDuration: Infinity,
+      [customFetch]: (...request) => {
+        this.#beganAtMs = clockMs();
+        return fetch(...request);
+      },
+    });
+  }
+
+  #assertMayFetch(): void {
+    const failed = this.#failed;
+    if (failed !== null && failed.untilMs > this.clockMs()) throw notFetched(failed.cause);
+  }
+
+  /** Fetches the set, or waits for the fetch under way. Throws `token_keys_unavailable`. */
+  async fetch(): Promise<void> {
+    if (!this.keys.reloading) this.#assertMayFetch();
+    try {
+      await this.keys.reload();
+      this.#failed = null;
+      this.fetchedAtMs = this.#beganAtMs;
+    } catch (cause) {
+      this.#failed = { untilMs: this.clockMs() + TOKEN_KEYS_RETRY_MS, cause };
+      throw notFetched(cause);
+    }
+  }
+
+  /** As `fetch`, for a token whose key is unknown. */
+  async fetchForUnknown(): Promise<void> {
+    if (!this.keys.reloading) {
+      const waitMs = this.#pausedUntilMs - this.clockMs();
+      if (waitMs > 0) throw notFetchedSince(waitMs);
+      this.#assertMayFetch();
+      this.#pausedUntilMs = this.clockMs() + TOKEN_KEYS_PAUSE_MS;
+    }
+    await this.fetch();
+  }
+
+  /** Returns how a token's key is found. @param tried called with when the fetch of the searched set began */
+  finding(tried: (fetchedAtMs: number) => void): JWTVerifyGetKey {
+    return async (header, token) => {
+      if (!this.keys.fresh) await this.fetch();
+      try {
+        tried(this.fetchedAtMs);
+        return await this.keys(header, token);
+      } catch (error) {
+        const isOfToken = error instanceof errors.JWKSNoMatchingKey ||
+          error instanceof errors.JWKSMultipleMatchingKeys;
+        if (isOfToken) throw error;
+        // The set has a key of the token, but not one that can be used.
+        throw notFetched(error);
+      }
+    };
+  }
+}
+
 /**
  * Returns what verifies tokens by the key set at a URL. The set is fetched again if it is old, and for a token whose
  * key it does not have, since the provider may have begun to use a new one. Whoever makes up tokens does not
@@ -55,78 +125,19 @@ function mayBeNew(error: unknown, token: string): boolean {
  * @param clockMs a clock that is never set
  */
 export function remoteKeys(jwksUrl: string, clockMs = () => performance.now()): RemoteKeys {
-  let beganAtMs = -Infinity;
-  /** When the fetch of the set that is used began. */
-  let fetchedAtMs = -Infinity;
-  let pausedUntilMs = -Infinity;
-  /** Until when nothing is fetched after a fetch that failed, and why it did. */
-  let failed: { readonly untilMs: number; readonly cause: unknown } | null = null;
-  const keys = createRemoteJWKSet(new URL(jwksUrl), {
-    timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
-    cacheMaxAge: TOKEN_KEYS_CACHED_MS,
-    // It never fetches the set for an unknown key by itself: it would do so without a pause while fetches fail.
-    cooldownDuration: Infinity,
-    [customFetch]: (...request) => {
-      beganAtMs = clockMs();
-      return fetch(...request);
-    },
-  });
-
-  function assertMayFetch(): void {
-    if (failed !== null && failed.untilMs > clockMs()) throw notFetched(failed.cause);
-  }
-
-  /** Fetches the set, or waits for the fetch under way. Throws `token_keys_unavailable`. */
-  async function fetchSet(): Promise<void> {
-    if (!keys.reloading) assertMayFetch();
-    try {
-      await keys.reload();
-      failed = null;
-      fetchedAtMs = beganAtMs;
-    } catch (cause) {
-      failed = { untilMs: clockMs() + TOKEN_KEYS_RETRY_MS, cause };
-      throw notFetched(cause);
-    }
-  }
-
-  /** As `fetchSet`, for a token whose key is unknown. */
-  async function fetchForUnknown(): Promise<void> {
-    if (!keys.reloading) {
-      const waitMs = pausedUntilMs - clockMs();
-      if (waitMs > 0) throw notFetchedSince(waitMs);
-      assertMayFetch();
-      pausedUntilMs = clockMs() + TOKEN_KEYS_PAUSE_MS;
-    }
-    await fetchSet();
-  }
-
-  /** @param tried called with when the fetch of the set began that a key is looked for in */
-  const findIn = (tried: (atMs: number) => void): JWTVerifyGetKey => async (header, token) => {
-    if (!keys.fresh) await fetchSet();
-    try {
-      tried(fetchedAtMs);
-      return await keys(header, token);
-    } catch (error) {
-      const isOfToken = error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys;
-      if (isOfToken) throw error;
-      // The set has a key of the token, but not one that can be used.
-      throw notFetched(error);
-    }
-  };
-
+  const set = new KeySet(jwksUrl, clockMs);
   return {
     async verify(token, options) {
       const askedAtMs = clockMs();
       let triedAtMs = -Infinity;
-      const find = findIn((atMs) => triedAtMs = atMs);
+      const find = set.finding((fetchedAtMs) => triedAtMs = fetchedAtMs);
       for (;;) {
         try {
           return await jwtVerify(token, find, options);
         } catch (error) {
           if (triedAtMs >= askedAtMs || !mayBeNew(error, token)) throw error;
         }
-        await fetchForUnknown();
+        await set.fetchForUnknown();
       }
     },
   };
