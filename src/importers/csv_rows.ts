@@ -6,9 +6,9 @@ import { UnfinishedRow, utf8Bytes } from "./text_lines.ts";
 import type { PlainFile } from "./unpacked.ts";
 import { counted, grouped } from "../number_words.ts";
 
-/** One record: the line on which it begins and its cells, or why it cannot be read. */
+/** One record: the line on which it begins, its text and cells, or why it cannot be read. */
 type CsvRecord =
-  | { readonly line: number; readonly cells: readonly string[] }
+  | { readonly line: number; readonly text: string; readonly cells: readonly string[] }
   | Extract<Row, { refused: unknown }>;
 
 const QUOTE = 0x22;
@@ -77,7 +77,7 @@ class Records {
     const row = this.#record.finish(this.#beganAt);
     this.#beganAt = this.#line;
     if ("refused" in row) return row;
-    return row.text.trim() === "" ? null : { line: row.line, cells: cellsOf(row.text) };
+    return row.text.trim() === "" ? null : { ...row, cells: cellsOf(row.text) };
   }
 
   /** Returns the records that this chunk completes. */
@@ -158,6 +158,17 @@ async function* recordsOf(
 }
 
 /**
+ * Tells what separates the cells of a header instead of commas: what is more frequent outside quotes. Spreadsheets
+ * save files so where the comma is for decimals.
+ */
+function otherSeparatorOf(header: string): string | null {
+  const unquoted = header.replace(/"[^"]*"/g, "");
+  const count = (separator: string) => unquoted.split(separator).length;
+  const found = OTHER_SEPARATORS.find(([separator]) => count(separator) > count(","));
+  return found?.[1] ?? null;
+}
+
+/**
  * Reads the header of a CSV file; the rows are read when they are iterated.
  *
  * @throws FileProblem if there is no header
@@ -183,12 +194,9 @@ export async function readCsv(
   if (columns.some((column) => /\r(?!\n)/.test(column))) {
     throw new FileProblem(name, "its lines end with CR alone; save it with LF or CR LF.", 1);
   }
-  // Spreadsheets save it so where the comma is for decimals.
-  const other = columns.length > 1
-    ? undefined
-    : OTHER_SEPARATORS.find(([c]) => columns[0]!.includes(c));
-  if (other !== undefined) {
-    throw new FileProblem(name, `${other[1]} separate its cells; save it with commas.`, 1);
+  const other = otherSeparatorOf(header.text);
+  if (other !== null) {
+    throw new FileProblem(name, `${other} separate its cells; save it with commas.`, 1);
   }
   async function* rows(): AsyncGenerator<Row[]> {
     yield others.map((record) => rowOf(columns, record));

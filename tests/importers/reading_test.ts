@@ -140,16 +140,22 @@ Deno.test("CSV: lines that end with CR alone are no header without rows", async 
 });
 
 Deno.test("CSV: semicolons or tabs in place of commas are told", async () => {
-  for (
-    const [text, expected] of [["a;b\n1;2\n", "semicolons"], ['"a"\t"b"\r\n', "tabs"]] as const
-  ) {
+  const cases = [
+    ["a;b\n1;2\n", "semicolons"],
+    ['"a"\t"b"\r\n', "tabs"],
+    ['a;"b, c";d\n', "semicolons"],
+    ['"a, b"\tc, d\te\n', "tabs"],
+  ] as const;
+  for (const [text, expected] of cases) {
     await assert.rejects(
       readCsv("f.csv", chunks(encode(text), 4), 100),
       new RegExp(`f\\.csv, line 1: ${expected} separate its cells; save it with commas`),
     );
   }
-  const { columns } = await readCsv("f.csv", chunks(encode('a,"b;c"\n'), 4), 100);
-  assert.deepEqual(columns, ["a", "b;c"]);
+  for (const [text, expected] of [['a,"b;c;d"\n', ["a", "b;c;d"]], ['"a;b"\n', ["a;b"]]] as const) {
+    const { columns } = await readCsv("f.csv", chunks(encode(text), 4), 100);
+    assert.deepEqual(columns, expected);
+  }
 });
 
 Deno.test("CSV: an empty file has no header", async () => {
