@@ -166,11 +166,13 @@ Deno.test("GA4: its words for what nobody has tagged are no source, medium or ca
     tagged("(direct)", "(none)", "(direct)"),
     tagged("google", "organic", "(organic)"),
     tagged("shop", "(not set)", "sale (late)"),
+    tagged("(data deleted)", "(not provided)", "(Sale)"),
   );
   assert.deepEqual(events.map(({ campaign }) => campaign), [
     null,
     { source: "google", medium: "organic" },
     { source: "shop", campaign: "sale (late)" },
+    { campaign: "(Sale)" },
   ]);
 });
 

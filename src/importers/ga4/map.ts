@@ -75,12 +75,15 @@ function shopOf(row: Members): Record<string, unknown> {
   return { ...ecommerce, ...items.length === 0 ? {} : { items } };
 }
 
-/** Google's words for what nobody has tagged: `(direct)`, `(none)`, `(organic)`, `(not set)`. */
-const PLACEHOLDER = /^\([a-z ]+\)$/i;
+/** Google's words for what nobody has tagged. A campaign may be called `(Sale)`. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set([
+  ...["(direct)", "(none)", "(organic)", "(referral)", "(not set)", "(not provided)"],
+  "(data deleted)",
+]);
 
 function tagOf(value: unknown): string | null {
   const text = textOf(value);
-  return text === null || PLACEHOLDER.test(text) ? null : text;
+  return text === null || PLACEHOLDERS.has(text.toLowerCase()) ? null : text;
 }
 
 function campaignOf(row: Members) {

@@ -25,7 +25,8 @@ export const NOTES: readonly MappingNote[] = [
   {
     theirs: "`collected_traffic_source`",
     ours: "the campaign",
-    how: "the address's where it is not told",
+    how:
+      "the address's where it is not told; `(direct)`, `(none)`, `(organic)` and the like are none",
   },
   { theirs: "other `event_params`, `ecommerce`, `items`", ours: "`properties`" },
   { theirs: "`geo`", ours: "place" },
