@@ -81,6 +81,11 @@ Deno.test("PostHog: people are whom the same events of its clients make them", a
       $group_type: "company",
       $group_key: "c1",
     }),
+    posthogEvent({}, cookieless),
+    posthogEvent({ distinct_id: "$posthog_cookieless" }, { $device_id: null }),
+    posthogEvent({ event: "$create_alias", distinct_id: "device-1" }),
+    posthogEvent({ event: "$create_alias", distinct_id: "device-1" }, { alias: "device-1" }),
+    posthogEvent({ event: "paid", distinct_id: "$undefined_undefined" }, { $device_id: null }),
   );
   assert.deepEqual(events.map(({ name, userId, anonymousId }) => [name, userId, anonymousId]), [
     ["$alias", "ada", "device-1"],
@@ -89,6 +94,11 @@ Deno.test("PostHog: people are whom the same events of its clients make them", a
     ["$identify", "ada", "cookieless_x"],
     ["$identify", "ada", null],
     ["$group", null, null],
+    ["page_view", "ada", null],
+    ["page_view", null, null],
+    ["$alias", null, "device-1"],
+    ["$alias", null, "device-1"],
+    ["paid", "$undefined_undefined", null],
   ]);
 });
 

@@ -55,7 +55,8 @@ function identityOf(event: Members, properties: Members): Identity {
     case "$create_alias":
     case "$merge_dangerously": {
       const alias = textOf(properties.alias);
-      return isAnonymous && alias !== undefined ? linked(alias, distinct) : linked(distinct, alias);
+      if (!isAnonymous) return linked(distinct, alias);
+      return { userId: alias === distinct ? undefined : alias, anonymousId: distinct };
     }
     case "$groupidentify":
       // A server's group event is about nobody: the client makes an id up.

@@ -29,8 +29,11 @@ function size(width: unknown, height: unknown) {
   return pixels.width === null && pixels.height === null ? null : pixels;
 }
 
-/** PostHog's names for visitors of a day whom it tells apart without cookies. */
+/** PostHog's names for visitors of a day whom it tells apart without cookies, and for their devices. */
 const COOKIELESS_PREFIX = "cookieless_";
+const COOKIELESS_DEVICE_PREFIX = "cookielessd_";
+/** The `distinct_id` that all of them share before that. */
+const COOKIELESS = "$posthog_cookieless";
 
 const isTrue = (value: unknown) => value === true || value === "true";
 
@@ -39,12 +42,19 @@ function linked(userId: string | null, anonymousId: string | null) {
   return { userId, anonymousId: anonymousId === userId ? null : anonymousId };
 }
 
+/** Returns the id of the device; null: there is none that lasts. */
+function deviceOf({ $device_id }: Members): string | null {
+  const device = textOf($device_id);
+  return device?.startsWith(COOKIELESS_DEVICE_PREFIX) === true ? null : device;
+}
+
 /**
  * Returns the ids of the person, as the same event of a client gives them: `distinct_id` is the device's until its
  * user has signed in.
  */
 function peopleOf(name: string, distinctId: string | null, properties: Members) {
-  const device = textOf(properties.$device_id);
+  if (distinctId === COOKIELESS) return linked(null, null);
+  const device = deviceOf(properties);
   const isCookieless = distinctId?.startsWith(COOKIELESS_PREFIX) === true;
   const isAnonymous = isCookieless || distinctId === device ||
     properties.$is_identified === false || properties.$is_identified === "false";
@@ -52,10 +62,11 @@ function peopleOf(name: string, distinctId: string | null, properties: Members) 
   if (name === "$identify" && anonymous !== null) return linked(distinctId, anonymous);
   if (name === "$alias") {
     const alias = textOf(properties.alias);
-    return isAnonymous && alias !== null ? linked(alias, distinctId) : linked(distinctId, alias);
+    if (!isAnonymous) return linked(distinctId, alias);
+    return { userId: alias === distinctId ? null : alias, anonymousId: distinctId };
   }
   // A server's event of a group is about nobody: its client makes an id up.
-  if (distinctId === `$${properties.$group_type}_${properties.$group_key}`) {
+  if (name === "$group" && distinctId === `$${properties.$group_type}_${properties.$group_key}`) {
     return linked(null, null);
   }
   return isAnonymous

@@ -129,6 +129,10 @@ Deno.test("people: $identify and $create_alias link, and nobody with himself", (
       },
       { userId: "u1", anonymousId: DEVICE },
     ],
+    ...[{}, { alias: DEVICE }].map((alias): [Json, Json] => [
+      { event: "$create_alias", distinct_id: DEVICE, properties: { $device_id: DEVICE, ...alias } },
+      { userId: null, anonymousId: DEVICE },
+    ]),
     [
       {
         event: "$groupidentify",
