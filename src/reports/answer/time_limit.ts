@@ -76,17 +76,24 @@ export async function atOneMoment<T>(
 /** How much longer than its read a statement may run: setting the limit anew takes a round trip. */
 const OVERTIME_MS_MAX = 100;
 
-/** Limits each statement of a snapshot, whose limit has just been set, to the read's remaining time. */
-function timed(snapshot: Sql, leftMs: () => number): Sql {
-  let setMs = performance.now();
-  return statementsRunBy(snapshot, async (statement, sql) => {
+/**
+ * Limits each statement of a snapshot to the read's remaining time.
+ * @param setMs when its limit was set. Each inner transaction has a time of its own, since the limit that it sets ends
+ * where it is rolled back
+ */
+function timed(snapshot: Sql, leftMs: () => number, setMs = performance.now()): Sql {
+  const limited = statementsRunBy(snapshot, async (statement) => {
     const left = leftMs();
     if (performance.now() - setMs >= OVERTIME_MS_MAX) {
       setMs = performance.now();
-      await sql.script(`SET LOCAL statement_timeout = ${left}`);
+      await snapshot.script(`SET LOCAL statement_timeout = ${left}`);
     }
     return await statement();
   });
+  return {
+    ...limited,
+    transaction: (work) => snapshot.transaction((inner) => work(timed(inner, leftMs, setMs))),
+  };
 }
 
 /** Whether a failed read may succeed a little later, unchanged. */

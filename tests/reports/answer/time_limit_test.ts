@@ -61,6 +61,29 @@ onBothEngines("time limit: reads see one snapshot, and end in time", async (t, d
     assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
   });
 
+  await t.step(
+    "the limit holds after an inner transaction that set it was rolled back",
+    async () => {
+      const limits = await withinTime(database, 5_000, 1, async (sql) => {
+        const limitMs = async (tx: typeof sql) => {
+          const [row] = await tx.query(
+            "SELECT setting::int AS ms FROM pg_settings WHERE name = 'statement_timeout'",
+          );
+          return row!.ms as number;
+        };
+        let innerMs = Infinity;
+        const inner = sql.transaction(async (tx) => {
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          innerMs = await limitMs(tx);
+          throw new Error("rolled back");
+        });
+        await assert.rejects(inner, /rolled back/);
+        return [innerMs, await limitMs(sql)];
+      });
+      assert.ok(limits.every((ms) => ms <= 4_801), `${limits}`);
+    },
+  );
+
   await t.step("what the work throws is thrown on", async () => {
     const failed = new Error("own");
     await assert.rejects(
