@@ -14,6 +14,8 @@
  * that can be had: databases are copied and removed a thousand times, and making files on a disk that
  * has just removed as many takes ten times as much of a processor (0.02 to 0.4 s a database).
  */
+import { createHash } from "node:crypto";
+import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   failedAgain,
@@ -28,8 +30,11 @@ import {
 } from "./second_try.ts";
 
 const ROOT = new URL("../", import.meta.url);
+const ROOT_FOLDER = fileURLToPath(ROOT);
 const IN_CI = Deno.env.get("CI") === "true";
 const ENTRIES = "dist/tests/";
+/** Enough to tell the lists of one first file apart. */
+const DIGEST_LETTERS = 8;
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? 0) || null;
 /** How many files that compute run beside those that wait, each in place of one of these; 0: one kind after the other. */
 const COMPUTING_BESIDE = JOBS === null ? 1 : 0;
@@ -128,14 +133,22 @@ function dealtOut(paths: readonly string[], together: number): (readonly string[
   return Array.from({ length: groups }, (_, group) => paths.filter((_, i) => i % groups === group));
 }
 
-/** Makes the file that runs test files. @returns its path */
+/**
+ * Makes the file that runs test files. It is called by all of them: another run, of some files, may deal them out
+ * otherwise before this one loads its entries.
+ * @returns its path
+ */
 async function writeEntry(paths: readonly string[]): Promise<string> {
+  const imports = paths.map((path) => `import "../../${path}";\n`).join("");
   const [first] = paths;
-  const more = paths.length === 1 ? "" : `_and_${paths.length - 1}_more`;
+  const digest = createHash("sha256").update(imports).digest("hex").slice(0, DIGEST_LETTERS);
+  const more = paths.length === 1 ? "" : `_and_${paths.length - 1}_more_${digest}`;
   const name = first!.slice("tests/".length, -"_test.ts".length).replaceAll("/", ".");
   const entry = `${ENTRIES}${name}${more}_test.ts`;
-  const imports = paths.map((path) => `import "../../${path}";\n`);
-  await Deno.writeTextFile(new URL(entry, ROOT), imports.join(""));
+  // Renamed into its place, it is never seen empty.
+  const written = new URL(`${entry}.${Deno.pid}`, ROOT);
+  await Deno.writeTextFile(written, imports);
+  await Deno.rename(written, new URL(entry, ROOT));
   return entry;
 }
 
@@ -166,16 +179,21 @@ async function unmount(folder: string): Promise<void> {
   await Deno.remove(folder);
 }
 
-/** Files and folders of tests among what the command is given. */
-const chosen = Deno.args.filter((arg) => /^(?:\.\/)?tests(?:\/|$)/.test(arg));
-const options = Deno.args.filter((arg) => !chosen.includes(arg));
+/** Files and folders of tests among what the command is given, as paths below the root, and what else there is. */
+const chosen: string[] = [];
+const options: string[] = [];
+for (const [at, arg] of Deno.args.entries()) {
+  const path = relative(ROOT_FOLDER, resolve(ROOT_FOLDER, arg));
+  const isValue = Deno.args[at - 1] === "--filter";
+  if (!isValue && !arg.startsWith("-") && /^tests(?:\/|$)/.test(path)) chosen.push(path);
+  else options.push(arg);
+}
 
-/** @throws if there is none of a name */
+/** @throws if there is none of a path */
 function* chosenFiles(all: readonly string[]): Generator<string> {
-  for (const name of chosen) {
-    const path = name.replace(/^\.\//, "").replace(/\/$/, "");
+  for (const path of chosen) {
     const files = all.filter((file) => file === path || file.startsWith(`${path}/`));
-    if (files.length === 0) throw new Error(`There is no test file ${name}`);
+    if (files.length === 0) throw new Error(`There is no test file ${path}`);
     yield* files;
   }
 }
@@ -230,7 +248,7 @@ async function run(name: string, jobs: number, args: readonly string[]): Promise
   const report = `${reports}/${name}.xml`;
   const tests = new Deno.Command(Deno.execPath(), {
     args: [...COMMAND, `--junit-path=${report}`, ...options, ...args],
-    cwd: fileURLToPath(ROOT),
+    cwd: ROOT_FOLDER,
     stdout: "piped",
     env: {
       DENO_JOBS: String(jobs),
