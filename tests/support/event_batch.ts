@@ -2,14 +2,17 @@ import { EventColumns } from "../../src/store/event_columns.ts";
 import type { EventBatch } from "../../src/store/batch_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
-import type { BlockColumns } from "../../src/store/journal_events.ts";
+import type { BlockColumns, BlockValues } from "../../src/store/journal_events.ts";
 import type { SegmentEvent } from "./segment_events.ts";
 
 /** Rows as a block holds them whose columns have nothing in common. */
 function asBlock(rows: readonly EventRow[]): BlockColumns {
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== "project_id");
-  const coded = names.filter((name) => name !== "event_id").map((name) =>
-    [name, { values: rows.map((row) => row[name as keyof EventRow]), which: null }] as const
+  const coded = names.filter((name) => name !== "event_id").map(
+    (name): [string, BlockValues] => {
+      const values = rows.map((row) => row[name as keyof EventRow]);
+      return [name, { values, which: null, at: (place) => values[place]! }];
+    },
   );
   const eventIds = rows.map((row) => row.event_id);
   const ids = Uint8Array.fromHex(eventIds.join("").replaceAll("-", ""));
