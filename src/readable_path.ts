@@ -1,8 +1,13 @@
 /** Paths as people read and type them: browsers send what is not ASCII as the percent-encoded bytes of UTF-8. */
 
 const FIELDS: readonly string[] = ["path", "entryPath", "exitPath"];
-/** Bytes beyond ASCII. What stands for a character of ASCII, as `%2F`, means another path than the character. */
-const ENCODED = /(?:%[89a-f][\da-f])+/gi;
+/**
+ * Bytes beyond ASCII, to where a text was cut. What stands for a character of ASCII, as `%2F`, means another path than
+ * the character.
+ */
+const ENCODED = /((?:%[89a-f][\da-f])+)((?:%[\da-f]?)?…)?/gi;
+/** The first bytes of a letter whose others are missing. */
+const TORN = /%(?:[c-f][\da-f]|e[\da-f]%[89ab][\da-f]|f[0-7](?:%[89ab][\da-f]){1,2})$/i;
 /** What would be shown as nothing, as a space, or would turn the text about it. */
 const UNSEEN = /[\p{C}\p{Z}]/gu;
 /** A lone surrogate has no bytes. */
@@ -13,13 +18,15 @@ export function isPathField(field: string): boolean {
   return FIELDS.includes(field);
 }
 
-/** A path, or a text with paths in it, with letters in place of their bytes. */
+/** A path, or a text with paths in it, with letters in place of their bytes; a letter that was cut in two is left out. */
 export function readablePath(text: string): string {
-  return text.replace(ENCODED, (bytes) => {
+  return text.replace(ENCODED, (sent: string, bytes: string, cut?: string) => {
     try {
-      return decodeURIComponent(bytes).replace(UNSEEN, encodeURIComponent);
+      const whole = cut === undefined ? bytes : bytes.replace(TORN, "");
+      const letters = decodeURIComponent(whole).replace(UNSEEN, encodeURIComponent);
+      return cut === undefined ? letters : `${letters}…`;
     } catch {
-      return bytes;
+      return sent;
     }
   });
 }

@@ -4,6 +4,7 @@ import type { Project } from "../auth/projects.ts";
 import { INSIGHT_CAUSES_MAX } from "../limits.ts";
 import { windowMs } from "../query/window.ts";
 import { counted } from "../number_words.ts";
+import { readablePath } from "../readable_path.ts";
 import type { AlertCause } from "./alert_definition.ts";
 import {
   type AlertQuestion,
@@ -204,13 +205,14 @@ async function checkFindings(
   const keyOf = ({ metric, goal, dimension, value }: Finding) =>
     JSON.stringify([metric, goal ?? null, dimension ?? null, value ?? null]);
   const { query } = reply;
+  const said = ({ text }: Finding) => plainLine(readablePath(text), 400);
   const best = reply.findings[0];
   return {
-    noticed: above.map((finding) => ({ key: keyOf(finding), lead: plainLine(finding.text, 400) })),
+    noticed: above.map((finding) => ({ key: keyOf(finding), lead: said(finding) })),
     isKnown: true,
     state: best === undefined
       ? "There is no finding in the last seven days."
-      : `The first finding of the last seven days: ${plainLine(best.text, 400)}`,
+      : `The first finding of the last seven days: ${said(best)}`,
     over: null,
     figures: [],
     span: { fromMs: Date.parse(query.from), toMs: Date.parse(query.to), timezone },
