@@ -127,12 +127,12 @@ export function readEnvironment(): Record<string, string | undefined> {
   );
 }
 
-/** The file that the tasks of deno.json read variables from. */
+/** The file that the tasks of deno.json read variables from; a compiled program reads none. */
 const VARIABLES_FILE = ".env";
 
 /**
- * Returns the names of the variables that this process can see: those of the file `.env`, and all others if it may read
- * the whole environment, which the tasks of deno.json do not permit.
+ * Returns the names of the variables that this process can see: those of the file `.env`, where it is read, and all
+ * others if it may read the whole environment, which the tasks of deno.json do not permit.
  */
 export function visibleVariables(): string[] {
   const isGranted = (what: Deno.PermissionDescriptor) =>
@@ -140,9 +140,12 @@ export function visibleVariables(): string[] {
   const names = isGranted({ name: "env" })
     ? Object.keys(Deno.env.toObject())
     : CONFIG_VARIABLES.map(({ name }) => name).filter((name) => Deno.env.get(name) !== undefined);
+  if (Deno.build.standalone) return names;
   // On a terminal, Deno would ask whether the file may be read.
   if (!isGranted({ name: "read", path: VARIABLES_FILE })) return names;
   try {
+    // A pipe would be waited for.
+    if (!Deno.statSync(VARIABLES_FILE).isFile) return names;
     return [...names, ...Object.keys(parseEnv(Deno.readTextFileSync(VARIABLES_FILE)))];
   } catch {
     // There is no such file.

@@ -103,6 +103,7 @@ export const API_TOKEN_COMMANDS: readonly Command[] = [
       },
       ttl: {
         type: "string",
+        of: "expiresAt",
         placeholder: "TIME",
         default: TTL_DEFAULT,
         meaning: "how long it is valid: 12h, 90d",

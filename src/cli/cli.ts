@@ -11,10 +11,10 @@ import {
 import { allCommands, commandsOf, FIRST_WORDS } from "./commands.ts";
 import type { Failure } from "./failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
-import { misspeltOf } from "./misspelt_variables.ts";
+import { type Misspelt, misspeltOf } from "./misspelt_variables.ts";
 import { refusedOption } from "./refused_option.ts";
 import { printable, type Terminal } from "./terminal.ts";
-import { readConfig, visibleVariables } from "../config.ts";
+import { type Config, ConfigMistakes, readConfig, visibleVariables } from "../config.ts";
 import { createLog } from "../http/log.ts";
 import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";
@@ -144,12 +144,31 @@ function listenForStop(): { signal: AbortSignal; ignore: () => void } {
   };
 }
 
+/** Reads the configuration; with its mistakes, tells of misspelt variables, which may be why another is missing. */
+function configOf(
+  environment: Environment,
+  terminal: Terminal,
+  misspelt: readonly Misspelt[],
+): Config {
+  try {
+    return readConfig(environment, terminal.errorIsTerminal);
+  } catch (error) {
+    if (!(error instanceof ConfigMistakes)) throw error;
+    const told = misspelt.map(({ variable, meant }) => ({
+      variable,
+      message: `there is no such variable; is ${meant} meant?`,
+    }));
+    throw new ConfigMistakes([...error.mistakes, ...told]);
+  }
+}
+
 /**
  * Makes the configuration and log of a command. Commands print what they do, so unless LOG_LEVEL is set, only
  * warnings are logged; `serve` logs everything that it is configured to.
  */
 function contextOf(command: Command, environment: Environment, terminal: Terminal) {
-  const config = readConfig(environment, terminal.errorIsTerminal);
+  const misspelt = command.name === "serve" ? misspeltOf(visibleVariables()) : [];
+  const config = configOf(environment, terminal, misspelt);
   const quiet = command.name !== "serve" && (environment.LOG_LEVEL ?? "") === "";
   const log = createLog({
     level: quiet ? "warn" : config.logLevel,
@@ -164,7 +183,6 @@ function contextOf(command: Command, environment: Environment, terminal: Termina
       }
     },
   });
-  const misspelt = command.name === "serve" ? misspeltOf(visibleVariables()) : [];
   for (const { variable, meant } of misspelt) {
     log.warn("there is no such variable; is it misspelt?", { variable, meant });
   }

@@ -10,6 +10,8 @@ export interface OptionSpec {
   readonly mayBeEmpty?: true;
   /** The placeholder of the value in the help, e.g. `ID`. */
   readonly placeholder?: string;
+  /** The member of the API that is made of it, where the name does not say so. */
+  readonly of?: string;
   /** For the help only; the command itself applies the default. */
   readonly default?: string;
   readonly meaning: string;

@@ -2,8 +2,11 @@ import { CONFIG_VARIABLES } from "../config_variables.ts";
 import { editDistance } from "../query/nearest_values.ts";
 
 const KNOWN: readonly string[] = CONFIG_VARIABLES.map(({ name }) => name);
-/** In shorter names, such as PORT, only one letter may differ, or two that are swapped: HOME is not HOST. */
-const TWO_ERRORS_LENGTH_MIN = 8;
+/**
+ * In shorter names, such as PORT, only one letter may be missing or too many, or two be swapped: POST and COST are other
+ * words, and SFTP_URL another service than SMTP_URL.
+ */
+const LONG_LENGTH_MIN = 9;
 
 function isSwapped(a: string, b: string): boolean {
   const at = [...a].findIndex((letter, i) => letter !== b[i]);
@@ -11,8 +14,13 @@ function isSwapped(a: string, b: string): boolean {
 }
 
 function isNear(name: string, known: string): boolean {
+  if (isSwapped(name, known)) return true;
+  // VHOST and GHOST are words of their own: the first letter is seldom mistyped.
+  if (name[0] !== known[0]) return false;
   const errors = editDistance(name, known, 2);
-  return errors <= (known.length < TWO_ERRORS_LENGTH_MIN ? 1 : 2) || isSwapped(name, known);
+  return known.length < LONG_LENGTH_MIN
+    ? errors === 1 && name.length !== known.length
+    : errors <= 2;
 }
 
 /** A variable that Footfall does not know, and the one that is probably meant. */

@@ -2,10 +2,10 @@ import type { Command, OptionValues } from "./command.ts";
 
 const UPPER = /[A-Z]/g;
 
-/** The names that an option may have for a member of the API: `devices` is `--device`, `ttlSeconds` is `--ttl`. */
+/** The names that an option may have for a member of the API: `devices` is `--device`. */
 function optionNames(member: string): string[] {
   const name = member.replace(UPPER, (letter) => `-${letter.toLowerCase()}`);
-  return [name, name.replace(/s$/, ""), name.replace(/-seconds$/, "")];
+  return [name, name.replace(/s$/, "")];
 }
 
 /**
@@ -18,7 +18,8 @@ export function refusedOption(
   values: OptionValues,
 ): string {
   const [member = "", index] = field.split(/[.[\]]+/);
-  const option = optionNames(member).find((name) => Object.hasOwn(options, name));
+  const option = Object.keys(options).find((name) => options[name]!.of === member) ??
+    optionNames(member).find((name) => Object.hasOwn(options, name));
   if (option === undefined) return field;
   // An empty value means none, and is not sent.
   const sent = values.list(option)?.filter((value) => value !== "");

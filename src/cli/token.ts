@@ -67,6 +67,7 @@ const ISSUE_COMMAND: Command = {
     },
     ttl: {
       type: "string",
+      of: "ttlSeconds",
       placeholder: "TIME",
       default: TTL_DEFAULT,
       meaning: "how long it is valid: 15m, 12h, 30d",

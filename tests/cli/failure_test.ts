@@ -17,7 +17,7 @@ Deno.test("refusedOption: a member of the API is told as the option that it was 
   const spec = { type: "string", meaning: "" } as const;
   const options = {
     device: spec,
-    ttl: spec,
+    ttl: { ...spec, of: "ttlSeconds" },
     "expires-at": spec,
     "allowed-origin": spec,
     filters: spec,
@@ -34,6 +34,8 @@ Deno.test("refusedOption: a member of the API is told as the option that it was 
   assert.equal(told("ttlSeconds"), "--ttl");
   assert.equal(told("expiresAt"), "--expires-at");
   assert.equal(told("filters"), "--filters");
+  const ofTtl = { options: { ttl: { ...spec, of: "expiresAt" }, "expires-at": spec } };
+  assert.equal(refusedOption("expiresAt", ofTtl, new OptionValues({ ttl: "4000d" })), "--ttl");
   assert.equal(told("password"), "password");
   assert.equal(told("constructor"), "constructor");
 });
