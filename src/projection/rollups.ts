@@ -4,6 +4,7 @@ import { NEVER } from "../store/no_day.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
 import type { ActorChange, StoredActor } from "./actor_days.ts";
 import type { Changes, Rollups } from "./changes.ts";
+import { keyedDeletion } from "./keyed_deletion.ts";
 import { ROLLUP_ROWS_DELETED_AT_ONCE } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
@@ -16,8 +17,8 @@ class Sums {
     readonly table: string,
     readonly keys: readonly string[],
     readonly columns: readonly string[],
-    /** Whether rows with zero sums stay, which is better if most change again soon. */
-    readonly keepsZeros: boolean,
+    /** Deletes rows with zero sums; null: they stay, which is better if most change again soon. */
+    readonly deletion: string | null,
   ) {}
 
   add(key: readonly number[], ...sums: readonly number[]): void {
@@ -49,20 +50,18 @@ class Sums {
       ],
     );
     const lessened = rows.filter(({ sums }) => sums.some((sum) => sum < 0));
-    if (this.keepsZeros || lessened.length === 0) return;
-    await tx.query(
-      `DELETE FROM ${table} t USING unnest(${arrays.slice(0, keys.length).join(", ")})
-        AS k (${keys.join(", ")})
-      WHERE t.project_id = $1::int AND ${
-        [...keys.map((key) => `t.${key} = k.${key}`), ...columns.map((name) => `t.${name} = 0`)]
-          .join(" AND ")
-      }`,
-      [projectId, ...keysOf(lessened)],
-    );
+    if (this.deletion === null || lessened.length === 0) return;
+    await tx.query(this.deletion, [projectId, ...keysOf(lessened)]);
   }
 }
 
 const DAY_TOTALS = ["events", "pageviews", "sessions", "bounces", "duration_ms"] as const;
+const VISITOR_KEYS = ["day", "prev_day", "cohort_day", "first_day"] as const;
+const DELETE_VISITORS = keyedDeletion(
+  "visitor_days",
+  VISITOR_KEYS.map((key) => [key, "int"]),
+  "t.actors = 0",
+);
 
 /** Stands for the seconds of a session without any duration. */
 const NO_LENGTH = -1;
@@ -120,14 +119,9 @@ function addVisitor(visitors: Sums, { before, after }: ActorChange): void {
 
 /** Applies changes to the rollups; to be called before sessions and actors are rewritten. */
 export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promise<void> {
-  const totals = new Sums("day_totals", ["day"], DAY_TOTALS, true);
-  const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"], true);
-  const visitors = new Sums(
-    "visitor_days",
-    ["day", "prev_day", "cohort_day", "first_day"],
-    ["actors"],
-    false,
-  );
+  const totals = new Sums("day_totals", ["day"], DAY_TOTALS, null);
+  const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"], null);
+  const visitors = new Sums("visitor_days", VISITOR_KEYS, ["actors"], DELETE_VISITORS);
   for (const [day, [events, pageviews]] of changes.totals) {
     totals.add([day], events, pageviews, 0, 0, 0);
   }
