@@ -222,11 +222,14 @@ test("narrow: no time between the steps of a funnel is broken over two lines", a
 });
 
 test("narrow: and in wide windows, what people are worth stands at the right, as numbers do", async (visit) => {
-  const page = await visit.open("view=people");
-  await visit.settled(page);
-  const aligned = await page.$$eval(
-    "thead th:last-child, tbody tr:first-child td:last-child",
-    (all) => all.map((each) => getComputedStyle(each as never).textAlign),
-  );
-  assert.deepEqual(aligned, ["right", "right"]);
+  for (const size of [SIZE, undefined]) {
+    const page = await visit.open("view=people", size);
+    await visit.settled(page);
+    const aligned = await page.$$eval(
+      "thead th:last-child, tbody tr:first-child td:last-child",
+      (all) => all.map((each) => getComputedStyle(each as never).textAlign),
+    );
+    assert.deepEqual(aligned, ["right", "right"]);
+    await page.close();
+  }
 });
