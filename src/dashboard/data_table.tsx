@@ -224,15 +224,16 @@ export function barOf<Row>(
 /**
  * Makes a table that is wider than its place focusable, and so scrollable by keyboard; and marks it while columns
  * lie beyond its right edge, where a number that is cut off would pass for a smaller one.
+ * @param isReached whether Tab reaches what is in it, from where the arrow keys scroll it
  */
-function useScrollFocus() {
+export function useScrollFocus(isReached = false) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const block = element.current;
     if (block === null) return;
     const mark = () => {
       const beyondPx = block.scrollWidth - block.clientWidth;
-      if (beyondPx > 0) block.tabIndex = 0;
+      if (beyondPx > 0 && !isReached) block.tabIndex = 0;
       else block.removeAttribute("tabindex");
       // Where scrolled to its end, some browsers stay a part of a pixel away.
       block.toggleAttribute("data-more", block.scrollLeft < beyondPx - 1);

@@ -194,6 +194,20 @@ test("narrow: a table whose columns go on beyond its edge shows so, until it is 
   assert.deepEqual(await page.evaluate(CUT_OFF), [false, false], "a wide window has room for it");
 });
 
+test("narrow: retention whose periods go on beyond its edge fades there, until it is at its end", async (visit) => {
+  const page = await visit.open("view=retention", SIZE);
+  await visit.settled(page);
+  const fades =
+    `getComputedStyle(document.querySelector(".retention-scroll")).maskImage !== "none"`;
+  assert.equal(await page.evaluate(fades), true);
+  await page.emulateMediaType("print");
+  assert.equal(await page.evaluate(fades), false, "on paper it is whole");
+  await page.emulateMediaType("screen");
+  await visit.until(page, fades);
+  await page.$eval(".retention-scroll", (table) => table.scrollTo({ left: table.scrollWidth }));
+  await visit.until(page, `!(${fades})`);
+});
+
 test("narrow: on a common phone what goals are worth and which pages have captures is read whole", async (visit) => {
   for (const view of ["overview", "heatmaps"]) {
     const page = await visit.open(`view=${view}`, { ...SIZE, widthPx: 360 });

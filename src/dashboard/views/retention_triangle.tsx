@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Behind } from "../behind.tsx";
 import type { NumberOf } from "../behind_words.ts";
+import { useScrollFocus } from "../data_table.tsx";
 import { placeAbove } from "../definition.tsx";
 import { integer, percent } from "../number_format.ts";
 import { type Cell, periodName, type TriangleRow } from "./retention_cells.ts";
@@ -171,9 +172,10 @@ export function Triangle({ rows, every, question }: TriangleProps) {
   const { at, shown, body, elementAt, onKeyDown, onShow } = useCells(rows);
   const periods = rows[0]!.cells.map((_, period) => periodName(every, period));
   const pointed = shown === null ? null : elementAt(shown);
+  const scroll = useScrollFocus(true);
   return (
     <div class="retention-block">
-      <div class="retention-scroll">
+      <div ref={scroll} class="retention-scroll">
         <table class="retention-table">
           <caption class="visually-hidden">
             People by the {every} in which they began, and the share of them that came back
