@@ -191,7 +191,7 @@ onBothEngines("timelines: what was read ahead and not used is given back", async
   assert.equal(cache.memory.bytes, bytes);
 });
 
-const BLOCK_BYTES = 100_000;
+const BLOCK_BYTES = 98_304;
 
 Deno.test("OpenBlocks: kept for the next range while there is room, and given back once", () => {
   const memory = new SharedMemory(0);
