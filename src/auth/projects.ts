@@ -176,26 +176,6 @@ export async function requireProject(sql: Sql, id: string): Promise<Project> {
 }
 
 /**
- * The project with this public id, and whether an SQL condition on its row (`p`) holds, in one statement. Throws
- * `not_found`.
- */
-export async function requireProjectWhether(
-  sql: Sql,
-  id: string,
-  condition: string,
-): Promise<readonly [project: Project, holds: boolean]> {
-  const rows = ProjectId.safeParse(id).success
-    ? await sql.query<ProjectRow & { holds: boolean }>(
-      `SELECT ${COLUMNS}, ${condition} AS holds FROM projects p WHERE public_id = $1::text`,
-      [id],
-    )
-    : [];
-  const [row] = rows;
-  if (row === undefined) throw noSuchProject();
-  return [project(row), row.holds];
-}
-
-/**
  * Changes the members that the patch names, in the caller's transaction. Throws `not_found`.
  * @param isOperator whether an operator of the whole deployment changes it: captures may then fetch a site of the
  * server's own network

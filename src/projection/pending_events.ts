@@ -5,7 +5,7 @@ import { UnreadableBlock } from "../store/journal_block.ts";
 import { decodeColumns } from "../store/journal_events.ts";
 import { STORED_ROW, storedRow } from "../store/stored_journal.ts";
 import { blockTexts } from "../store/text_count.ts";
-import { IS_BEHIND } from "./projected_project.ts";
+import { STALE_PROJECTS } from "./projected_project.ts";
 import {
   PROJECTION_BLOCK_BYTES_AIM,
   PROJECTION_ROWS_MAX,
@@ -213,8 +213,13 @@ export function isAsideDue(sql: Sql, projectId: number): Promise<boolean> {
 
 /** Whether a project has pending events, or was projected with other settings than it has now. */
 export function isBehind(sql: Sql, projectId: number): Promise<boolean> {
-  const behind = `SELECT FROM projects p WHERE project_id = $1::int AND ${IS_BEHIND}`;
-  return exists(sql, behind, [projectId]);
+  return exists(
+    sql,
+    `SELECT WHERE EXISTS (
+        SELECT FROM journal WHERE project_id = $1::int AND projected_at IS NULL)
+      OR EXISTS (${STALE_PROJECTS} AND project_id = $1::int)`,
+    [projectId],
+  );
 }
 
 /** Selects the projects with pending events, or with set-aside events that are due. */

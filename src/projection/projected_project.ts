@@ -67,20 +67,11 @@ export function hasCurrentRules(
   return site_host === known_host && (rules_version ?? 0) >= RULES_VERSION;
 }
 
-/** Whether a project's projection (j) was made with another site, another time zone or earlier channel rules. */
-const IS_STALE = `(j.site_host IS DISTINCT FROM p.site_host
-  OR coalesce(j.rules_version, 0) < ${RULES_VERSION} OR j.timezone IS DISTINCT FROM p.timezone)`;
-
-/** Selects projects that were projected with other settings than they have now. */
+/** Selects projects that were projected with another site, another time zone or earlier channel rules. */
 export const STALE_PROJECTS = `
 SELECT project_id FROM projections j JOIN projects p USING (project_id)
-WHERE ${IS_STALE}`;
-
-/** Whether a project (p) has pending events, or is one of `STALE_PROJECTS`. Both are looked up in indexes. */
-export const IS_BEHIND = `
-((SELECT min(journal_id) FROM journal w
-    WHERE w.project_id = p.project_id AND w.projected_at IS NULL) IS NOT NULL
-  OR coalesce((SELECT ${IS_STALE} FROM projections j WHERE j.project_id = p.project_id), false))`;
+WHERE (j.site_host IS DISTINCT FROM p.site_host OR coalesce(j.rules_version, 0) < ${RULES_VERSION}
+  OR j.timezone IS DISTINCT FROM p.timezone)`;
 
 /** Whether the project is one of `STALE_PROJECTS`. */
 export function isStale(sql: Sql, projectId: number): Promise<boolean> {

@@ -2,7 +2,6 @@ import { type ApiExchange, type Principal, requirePrincipal } from "../auth/acce
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import { projectOfRead } from "./project_of_read.ts";
 import { type DocumentedRoute, KNOWN, NEW_ONLY, type RouteDoc } from "./documented_route.ts";
 import { PEOPLE, VISITS } from "./listed_reports.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -126,10 +125,10 @@ function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
     path: report.path,
     access: report.path in SHARE_READS ? "aggregates" : "read",
     handler: async (exchange) => {
-      const asked = await projectOfRead(services.database, exchange);
+      const project = await projectOfQuery(services.database, exchange);
       const share = await shareOfRead(services.shares, exchange, report.path);
       const limits = share && { filters: share.filters, visitorsMin: share.minimumVisitors };
-      return await getReport(services, report, { ...exchange, ...asked, share: limits });
+      return await getReport(services, report, { ...exchange, project, share: limits });
     },
     doc: docOf(report),
   };

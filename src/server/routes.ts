@@ -13,6 +13,7 @@ import type { LiveSessions } from "../auth/people/live_sessions.ts";
 import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
 import type { RequestFacts } from "../auth/people/signed_in.ts";
 import { askedBy } from "../auth/audited.ts";
+import { projectOfQuery } from "../auth/project_of_query.ts";
 import { projectName } from "../auth/projects.ts";
 import type { TokenEpochs } from "../auth/token_epochs.ts";
 import type { Tokens } from "../auth/tokens.ts";
@@ -41,7 +42,6 @@ import { noteRoutes } from "./note_routes.ts";
 import { createOpenApi } from "./openapi.ts";
 import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
-import { projectOfRead } from "./project_of_read.ts";
 import { READ_PROBLEMS, reportRoutes } from "./report_routes.ts";
 import type { ScanPool } from "../scans/scan_pool.ts";
 import {
@@ -317,9 +317,8 @@ function readRoutes(services: Services): DocumentedRoute[] {
       path: "/v1/events",
       access: "read",
       handler: async (exchange) => {
-        const asked = await projectOfRead(services.database, exchange);
-        const { project } = asked;
-        const reply = await getEvents({ ...reports, ...asked, exports }, exchange);
+        const project = await projectOfQuery(services.database, exchange);
+        const reply = await getEvents({ ...reports, project, exports }, exchange);
         if (!reply.headers.get("content-type")?.includes("ndjson")) return reply;
         await recordExport({ sql: services.database, log: services.log }, exchange.request, {
           ...askedBy(services, exchange),

@@ -47,14 +47,6 @@ function stopped(database: Database, timezone = "UTC") {
     services,
     kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
       getReport(services, KPIS, { ...asked(query, headers), project }),
-    /** Whether a read waits for the projection. */
-    waits: async (members: { readonly isBehind?: boolean }): Promise<boolean> => {
-      let isAsked = false;
-      const catchUpWithin = () => Promise.resolve(void (isAsked = true));
-      const projection = { ...services.projection, catchUpWithin };
-      await getReport({ ...services, projection }, KPIS, { ...asked({}), project, ...members });
-      return isAsked;
-    },
     insights: () =>
       getReport(services, createInsights({ basePath: "" }), { ...asked({}), project }),
     async events(query: Record<string, string>): Promise<Json> {
@@ -80,13 +72,6 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
     assert.equal(pending, 12);
     assert.equal(totals.visitors, 3);
   });
-  await t.step(
-    "a read waits unless the look-up of its project found nothing to wait for",
-    async () => {
-      const waits = [{}, { isBehind: true }, { isBehind: false }].map(reads.waits);
-      assert.deepEqual(await Promise.all(waits), [true, true, false]);
-    },
-  );
   await t.step("what changed may be what is missing, which is said", async () => {
     const { query: { warnings } } = await (await reads.insights()).json();
     assert.deepEqual(warnings.map(({ code }: Json) => code), ["events_pending"]);

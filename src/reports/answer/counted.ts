@@ -16,7 +16,6 @@ export const NOTHING_LACKED: CountLacked = () => Promise.resolve(0);
 /**
  * Waits, at most `msMax`, until the events stored by now are projected, and until the database that answers
  * reads has them.
- * @param isBehind false: they are projected, as the look-up of the project has found
  * @returns a function that counts the stored events that a snapshot of that database lacks: these are pending,
  * too
  */
@@ -24,9 +23,8 @@ export async function countedWithin(
   { projection, replica }: Counting,
   projectId: number,
   msMax: number,
-  isBehind = true,
 ): Promise<CountLacked> {
   const endsAtMs = performance.now() + msMax;
-  if (isBehind) await projection.catchUpWithin(projectId, msMax);
+  await projection.catchUpWithin(projectId, msMax);
   return await replica?.lagging([projectId], endsAtMs - performance.now()) ?? NOTHING_LACKED;
 }

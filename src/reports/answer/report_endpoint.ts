@@ -54,8 +54,6 @@ export interface ReportServices extends ScanServices, Counting {
 export interface ReadRequest {
   /** One that the token may read. */
   readonly project: Project;
-  /** Whether it may have events that are not counted yet; absent: it may. */
-  readonly isBehind?: boolean;
   readonly request: Request;
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
@@ -238,12 +236,12 @@ export async function getReport(
   report: Report,
   readRequest: ReadRequest,
 ): Promise<Response> {
-  const { request, share, project, project: { projectId }, isBehind } = readRequest;
+  const { request, share, project, project: { projectId } } = readRequest;
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
   const { scope, comparedBy = "none" } = shared;
   const { terms = {} } = question;
-  const countLacked = await countedWithin(services, projectId, PROJECTION_WAIT_MS_MAX, isBehind);
+  const countLacked = await countedWithin(services, projectId, PROJECTION_WAIT_MS_MAX);
   const reply = await withinTime(reads, readTimeoutMs, projectId, async (sql, signal) => {
     // Sent at once, although the database runs them one after the other.
     const [, projected, segments] = await Promise.all([

@@ -16,8 +16,6 @@ import type { ReportServices } from "../answer/report_endpoint.ts";
 /** The services of the read, and a project that the token may read. */
 export interface EventsContext extends ReportServices {
   readonly project: Project;
-  /** Whether it may have events that are not counted yet; absent: it may. */
-  readonly isBehind?: boolean;
   readonly exports: ExportSeats;
 }
 

@@ -150,7 +150,7 @@ export async function getEvents(
   context: EventsContext,
   { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
-  const { project, project: { projectId }, isBehind, replica } = context;
+  const { project, project: { projectId }, replica } = context;
   const [query, asOf] = [url.searchParams, new Date(context.now())];
   const isExport = prefersToJson(request, "application/x-ndjson");
   const asked = readQuery(query, project, asOf, isExport);
@@ -167,7 +167,7 @@ export async function getEvents(
   }
   const isOfCounted = tail === null || filters.length > 0 || slug !== null;
   const countLacked = isOfCounted
-    ? await countedWithin(context, projectId, PROJECTION_WAIT_MS_MAX, isBehind)
+    ? await countedWithin(context, projectId, PROJECTION_WAIT_MS_MAX)
     : await replica?.lagging([projectId], 0) ?? NOTHING_LACKED;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
