@@ -79,10 +79,13 @@ class KeySet {
   /** Fetches the set, or waits for the fetch under way. Throws `token_keys_unavailable`. */
   async fetch(): Promise<void> {
     if (!this.keys.reloading) this.#assertMayFetch();
+    // It has begun when this returns; another one may begin before this goes on.
+    const fetching = this.keys.reload();
+    const beganAtMs = this.#beganAtMs;
     try {
-      await this.keys.reload();
+      await fetching;
       this.#failed = null;
-      this.fetchedAtMs = this.#beganAtMs;
+      this.fetchedAtMs = Math.max(this.fetchedAtMs, beganAtMs);
     } catch (cause) {
       this.#failed = { untilMs: this.clockMs() + TOKEN_KEYS_RETRY_MS, cause };
       throw notFetched(cause);
