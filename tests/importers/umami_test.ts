@@ -183,3 +183,17 @@ Deno.test("Umami: properties that do not fit into memory at once find their even
     assert.equal(held?.p149, `${event}-149-${padding}`);
   }
 });
+
+Deno.test("Umami: the export of a website's page has sums, and is refused as that", async () => {
+  const zip = memoryFile(
+    "export.zip",
+    zipOf([
+      { name: "events.csv", bytes: new Uint8Array(), method: 0 },
+      { name: "pages.csv", bytes: new TextEncoder().encode("x,y\r\n/,2\r\n/a,1"), method: 0 },
+    ]),
+  );
+  await assert.rejects(
+    convertedFiles(UMAMI, [zip]),
+    /^FileProblem: export\.zip › pages\.csv, line 1: it has sums, not events: .*postgres:\/\//,
+  );
+});

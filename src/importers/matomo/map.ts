@@ -6,6 +6,27 @@ import type { MapContext, Mapped } from "../source.ts";
 
 const SECOND_MS = 1000;
 const DIMENSION = /^dimension\d+$/;
+/** Time zones differ from UTC by multiples of a quarter of an hour. */
+const ZONE_STEP_SECONDS = 900;
+/** No time zone differs from UTC by more than this. */
+const ZONE_SECONDS_MAX = 14 * 3600;
+/** The file name of an icon, such as `desktop` of `…/devices/desktop.png`. */
+const ICON = /([a-z_]+)\.(?:png|svg)$/;
+/** What the code of a browser or a system is that Matomo did not recognise. */
+const UNRECOGNISED = "UNK";
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#039;": "'",
+};
+
+/** Returns a text that visitors sent: Matomo stores, and exports, such texts escaped for HTML. */
+function sentText(value: unknown): string | null {
+  return textOf(value)?.replace(/&(?:amp|lt|gt|quot|#039);/g, (entity) => ENTITIES[entity]!) ??
+    null;
+}
 
 /** What an action is as an event. */
 interface Meaning {
@@ -26,11 +47,11 @@ function meaningOf(action: Members): Meaning | null {
       return { name: "page_view", id, properties: {}, onPage: true };
     case "event":
       return {
-        name: textOf(action.eventAction) ?? "event",
+        name: sentText(action.eventAction) ?? "event",
         id,
         properties: present({
-          category: textOf(action.eventCategory),
-          label: textOf(action.eventName),
+          category: sentText(action.eventCategory),
+          label: sentText(action.eventName),
           value: numberOf(action.eventValue),
         }),
         onPage: true,
@@ -48,8 +69,8 @@ function meaningOf(action: Members): Meaning | null {
         name: "site_search",
         id,
         properties: present({
-          keyword: textOf(action.siteSearchKeyword),
-          category: textOf(action.siteSearchCategory),
+          keyword: sentText(action.siteSearchKeyword),
+          category: sentText(action.siteSearchCategory),
           results: numberOf(action.siteSearchCount),
         }),
         onPage: true,
@@ -93,15 +114,34 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 /** Reads the campaign of the visit: Matomo removes campaign parameters from addresses. */
 function campaignOf(visit: Members) {
   if (textOf(visit.referrerType) !== "campaign") return null;
-  const name = textOf(visit.campaignName) ?? textOf(visit.referrerName);
+  const name = sentText(visit.campaignName) ?? sentText(visit.referrerName);
   return present({
     campaign: name,
     // A campaign needs a source; Matomo's has only a name.
-    source: textOf(visit.campaignSource) ?? name,
-    medium: textOf(visit.campaignMedium),
-    term: textOf(visit.campaignKeyword) ?? textOf(visit.referrerKeyword),
-    content: textOf(visit.campaignContent),
+    source: sentText(visit.campaignSource) ?? name,
+    medium: sentText(visit.campaignMedium),
+    term: sentText(visit.campaignKeyword) ?? sentText(visit.referrerKeyword),
+    content: sentText(visit.campaignContent),
   });
+}
+
+/**
+ * Returns by how many seconds the times of a visit's actions are ahead of UTC. Matomo writes them as
+ * the clock of the site's time zone, and the visit's `firstActionTimestamp` in UTC; the two may be
+ * a few seconds apart for other reasons.
+ */
+function aheadOfUtcSeconds(visit: Members, actions: readonly Members[]): number {
+  const first = numberOf(visit.firstActionTimestamp);
+  const written = numberOf(actions[0]?.timestamp);
+  if (first === null || written === null) return 0;
+  const ahead = Math.round((written - first) / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS;
+  return Math.abs(ahead) > ZONE_SECONDS_MAX ? 0 : ahead;
+}
+
+/** Returns the class of the device by its icon, as its name is in the language of the reply. */
+function deviceOf(visit: Members) {
+  const [, icon] = ICON.exec(textOf(visit.deviceTypeIcon) ?? "") ?? [];
+  return deviceClass(icon ?? visit.deviceType);
 }
 
 /** Returns what all events of a visit have in common. */
@@ -116,9 +156,13 @@ function commonOf(visit: Members) {
       context: { screen: sizeOf(visit.resolution), locale: statedText(visit.languageCode) },
       server: {
         geo: placeOf(visit.countryCode, visit.region, visit.city),
-        browser: browserName(visit.browserName ?? visit.browser),
-        os: systemName(visit.operatingSystemName ?? visit.operatingSystem),
-        device: deviceClass(visit.deviceType),
+        browser: visit.browserCode === UNRECOGNISED
+          ? null
+          : browserName(visit.browserName ?? visit.browser),
+        os: visit.operatingSystemCode === UNRECOGNISED
+          ? null
+          : systemName(visit.operatingSystemName ?? visit.operatingSystem),
+        device: deviceOf(visit),
         bot: null,
       },
     },
@@ -128,15 +172,17 @@ function commonOf(visit: Members) {
 
 /** Maps a visit: each of its actions is an event. */
 export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
-  const actions = Array.isArray(visit.actionDetails)
+  const listed = Array.isArray(visit.actionDetails)
     ? visit.actionDetails
     : Object.values(membersOf(visit.actionDetails));
+  const actions = listed.map(membersOf);
+  const aheadSeconds = aheadOfUtcSeconds(visit, actions);
   const { event, dimensions } = commonOf(visit);
   const site = textOf(visit.idSite) ?? "";
   const mapped: Mapped[] = [];
   let page: string | null = null;
   let first = true;
-  for (const action of actions.map(membersOf)) {
+  for (const action of actions) {
     const meaning = meaningOf(action);
     if (meaning === null) {
       const type = textOf(action.type) ?? "without a type";
@@ -153,9 +199,9 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
           ? ids.fromRow([site, visit.idVisit, action])
           : ids.fromTheirs(`${site}:${id}`),
         name,
-        timestamp: seconds === null ? null : seconds * SECOND_MS,
+        timestamp: seconds === null ? null : (seconds - aheadSeconds) * SECOND_MS,
         url: page,
-        title: textOf(action.pageTitle),
+        title: sentText(action.pageTitle),
         // The referrer and the campaign are the visit's: its first event gets them.
         referrer: first ? textOf(visit.referrerUrl) : null,
         campaign: first ? campaignOf(visit) : null,

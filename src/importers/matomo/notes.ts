@@ -8,7 +8,11 @@ export const NOTES: readonly MappingNote[] = [
     how: "`action` → `page_view`, `event` → its `eventAction`, `search` → `site_search`, " +
       "`ecommerceOrder` → `purchase`; `download`, `outlink` and `goal` keep theirs",
   },
-  { theirs: "`timestamp`", ours: "`timestamp`", how: "to the second" },
+  {
+    theirs: "`timestamp`",
+    ours: "`timestamp`",
+    how: "to the second; from the site's time zone to UTC, by the visit's `firstActionTimestamp`",
+  },
   { theirs: "`visitorId`, `userId`", ours: "`anonymousId`, `userId`" },
   { theirs: "`idVisit`", ours: "`sessionId`", how: "for reference: visits are cut anew" },
   {

@@ -25,17 +25,43 @@ const isProperties = ({ columns }: Table) =>
   (columns.includes("event_id") || columns.includes("website_event_id"));
 const isSessionData = ({ columns }: Table) =>
   columns.includes("data_key") && columns.includes("session_id");
+/** A table of the export that a website's page offers: names and how often they occurred. */
+const isSums = ({ columns }: Table) => columns.includes("x") && columns.includes("y");
 
-/** Returns the tables of an export. Their headers identify them, not the names of files. */
+async function isEmpty(plain: PlainFile): Promise<boolean> {
+  for await (const chunk of plain.bytes()) if (chunk.length > 0) return false;
+  return true;
+}
+
+/**
+ * Returns the tables of an export. Their headers identify them, not the names of files.
+ *
+ * @throws FileProblem if they are of the export of sums, in which a table without rows is an empty file
+ */
 async function tablesOf(files: readonly InputFile[], read: ReadContext["read"]): Promise<Table[]> {
   const tables: Table[] = [];
+  let empty: string | null = null;
   for (const file of files) {
     for await (const plain of plainFiles(file, read)) {
+      if (await isEmpty(plain)) {
+        empty ??= plain.name;
+        continue;
+      }
       const { columns, rows } = await readCsvFile(plain);
       await rows[Symbol.asyncIterator]().return?.();
       tables.push({ plain, columns });
     }
   }
+  const sums = tables.find(isSums);
+  if (sums !== undefined) {
+    throw new FileProblem(
+      sums.plain.name,
+      "it has sums, not events: it is of the export that a website's page in Umami offers. Name " +
+        "Umami's PostgreSQL (`postgres://…`) instead, or take Umami Cloud's export of all data.",
+      1,
+    );
+  }
+  if (empty !== null) throw new FileProblem(empty, "it is empty.");
   return tables;
 }
 
