@@ -58,7 +58,7 @@ export async function getNotes(
   const shown = { ...resolved, ...isNamed ? {} : { from: null, to: null } };
   const { timezone } = range;
   const notes = await listNotes(sql, project.projectId, isNamed ? range : null, timezone);
-  return readReply(request, { asOf, pending: 0 }, { ...shown, semantics: NOTES_SEMANTICS }, {
+  return await readReply(request, { asOf, pending: 0 }, { ...shown, semantics: NOTES_SEMANTICS }, {
     notes,
   });
 }

@@ -284,5 +284,5 @@ export async function getReport(
     const moment = { asOf: new Date(asOfMs), pending, comparedTo };
     return [moment, resolved, answer.result] as const;
   }, request.signal);
-  return readReply(request, ...reply);
+  return await readReply(request, ...reply);
 }

@@ -214,5 +214,5 @@ export async function getEvents(
     nextCursor: next === null ? null : encodePageCursor(next),
   };
   const volatile = { tailCursor: encodeTailCursor(page.position) };
-  return readReply(request, { asOf, pending }, resolved, result, volatile);
+  return await readReply(request, { asOf, pending }, resolved, result, volatile);
 }

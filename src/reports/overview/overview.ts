@@ -296,5 +296,5 @@ export async function getOverview(
     warnings,
   };
   const told = { asOf: new Date(asOfMs), pending };
-  return readReply(request, told, resolved, { total: all.length, projects: rows });
+  return await readReply(request, told, resolved, { total: all.length, projects: rows });
 }

@@ -59,7 +59,7 @@ export async function getSegments(
   const { resolved } = readOfList(url.searchParams, LIST_QUERY, project, asOf.getTime());
   const query = { ...resolved, semantics: SEGMENTS_SEMANTICS };
   const segments = await listSegments(sql, project.projectId);
-  return readReply(request, { asOf, pending: 0 }, query, { segments });
+  return await readReply(request, { asOf, pending: 0 }, query, { segments });
 }
 
 /** `GET /v1/segments/:slug`: one segment. Throws `not_found`. */
