@@ -27,6 +27,16 @@ signedOutMessage.value = takeProviderOutcome();
 // A return from the identity provider began a session that no other tab knows of.
 const resuming = resumeSession().then(announcePerson);
 
+/** What the page shows from its beginning on (`dashboard_endpoints.ts`) until it is known who is signed in. */
+function Opening() {
+  return (
+    <div class="opening">
+      <p role="status">Opening the dashboard</p>
+      <p class="opening-late">This takes long. Check the connection, then reload the page.</p>
+    </div>
+  );
+}
+
 function App() {
   const [isReady, setReady] = useState(false);
   useEffect(() => {
@@ -35,9 +45,8 @@ function App() {
   if (openedLink.value !== null) {
     return <LinkPage key={openedLink.value.secret} link={openedLink.value} />;
   }
-  if (!isReady && SHARE_ID !== null) return <p class="visually-hidden" role="status">Opening</p>;
+  if (!isReady) return <Opening />;
   if (SHARE_ID !== null) return <SharePage />;
-  if (!isReady) return <p class="visually-hidden" role="status">Signing in</p>;
   if (session.value === null) return outage.value === null ? <SignIn /> : <Outage />;
   return (
     <>

@@ -36,6 +36,10 @@ function attribute(text: string): string {
   return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** Shown until the program takes over the page, or for good if its files do not arrive. */
+const OPENING = '<div class="opening"><p role="status">Opening the dashboard</p>' +
+  '<p class="opening-late">This takes long. Check the connection, then reload the page.</p></div>';
+
 const page = (
   { basePath, footfall }: PageSettings,
   version: Readonly<Record<DashboardAsset, string>>,
@@ -58,7 +62,7 @@ ${
   }<script type="module" src="${basePath}/assets/app.js?v=${version["app.js"]}"></script>
 </head>
 <body>
-<div id="app"></div>
+<div id="app">${OPENING}</div>
 <noscript>The dashboard needs JavaScript. The same numbers come as JSON: ${basePath}/v1/openapi.json</noscript>
 </body>
 </html>

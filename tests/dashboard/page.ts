@@ -13,7 +13,7 @@ const WAIT_MS_MAX = 30_000;
 const NETWORK_IDLE_MS_MAX = 10_000;
 const HOUR_MS = 3_600_000;
 /** Of the dashboard before it is drawn and before anybody is signed in or asked to, and of what is loading. */
-const UNSETTLED = '#app:empty, #app > p[role=status]:only-child, [aria-busy="true"], .skeleton';
+const UNSETTLED = '#app > .opening, [aria-busy="true"], .skeleton';
 /** Run inside the page: by then it is drawn, and has done what it does after that; a hidden one may not be drawn. */
 const DRAWN = `new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
