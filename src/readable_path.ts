@@ -10,6 +10,8 @@ const ENCODED = /((?:%[89a-f][\da-f])+)((?:%[\da-f]?)?…)?/gi;
 const TORN = /%(?:[c-f][\da-f]|e[\da-f]%[89ab][\da-f]|f[0-7](?:%[89ab][\da-f]){1,2})$/i;
 /** What would be shown as nothing, as a space, or would turn the text about it. */
 const UNSEEN = /[\p{C}\p{Z}]/gu;
+/** What turns the text about it, also where it was sent as it is: `/a<202e>gpj.exe` would read as `/aexe.jpg`. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** A lone surrogate has no bytes. */
 const BEYOND_ASCII = /[^\p{ASCII}\p{Cs}]+/gu;
 
@@ -28,7 +30,7 @@ export function readablePath(text: string): string {
     } catch {
       return sent;
     }
-  });
+  }).replace(TURNING, encodeURIComponent);
 }
 
 /** A path, or a part of one, as browsers send it. */

@@ -322,6 +322,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
       <div ref={foot} class={onMore || csvName ? "table-foot" : ""} tabIndex={-1}>
         {onMore && <MoreButton isBusy={isLoadingMore ?? false} onMore={onMore} place={foot} />}
+        {onMore && sortedBy(shown, sorting) && (
+          <span class="muted small" role="status">
+            Sorted among the {integer(rows.length)} rows loaded so far
+          </span>
+        )}
         {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
         {csvName && (
           <CsvButton

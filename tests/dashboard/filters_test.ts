@@ -54,6 +54,7 @@ Deno.test("a path is read with letters, and what is typed means the path that br
     ["/%D6%D0%B9%FA/%D6%D0%B9…", "/%D6%D0%B9%FA/%D6%D0%B9…"],
     // No-break space, and the mark that turns the text after it.
     ["/a%C2%A0b%E2%80%AEc", "/a%C2%A0b%E2%80%AEc"],
+    ["/a\u202eevil/gpj.exe", "/a%E2%80%AEevil/gpj.exe"],
   ];
   for (const [sent, shown] of read) assert.equal(readablePath(sent), shown, sent);
   assert.equal(sentPath("/café/\ud800"), "/caf%C3%A9/\ud800");

@@ -27,6 +27,10 @@ const PERSON: Column<VisitRow> = {
 };
 /** A text that may be cut off, and is shown whole on hover. */
 const whole = (text: string) => <span title={text}>{text}</span>;
+/** A page, whose column gets the room that the others leave. */
+const page = (path: string | null) => (
+  <span class="visits-page" title={path ?? undefined}>{readablePath(path ?? NOTHING)}</span>
+);
 
 const COLUMNS: readonly Column<VisitRow>[] = [
   {
@@ -55,13 +59,13 @@ const COLUMNS: readonly Column<VisitRow>[] = [
   {
     title: "Entry page",
     value: ({ entryPath }) => entryPath,
-    show: ({ entryPath }) => whole(readablePath(entryPath ?? NOTHING)),
+    show: ({ entryPath }) => page(entryPath),
     isMinor: true,
   },
   {
     title: "Exit page",
     value: ({ exitPath }) => exitPath,
-    show: ({ exitPath }) => whole(readablePath(exitPath ?? NOTHING)),
+    show: ({ exitPath }) => page(exitPath),
     isMinor: true,
   },
   numberColumn("Events", ({ events }) => events, {

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { newEvent } from "../support/app.ts";
+import { press } from "./acts.ts";
+import { dashboardWorld, type Visit } from "./page.ts";
+
+const PATHS = 130;
+const PROJECT = "prj_paths";
+const test = dashboardWorld({ isFilled: false });
+
+/** Makes a project with many pages, once, and opens a view of it. */
+async function opened(visit: Visit, query: string): Promise<Page> {
+  const { server } = visit;
+  const { status } = await server.admin("GET", `/v1/projects/${PROJECT}`);
+  if (status === 404) {
+    const project = await server.project({ id: PROJECT, name: "Many pages" });
+    const events = Array.from({ length: PATHS }, (_, i) => {
+      const path = `/products/of-a-category-with-a-long-name/item-${i}`;
+      return newEvent({ name: "page_view", path, anonymousId: `visitor-${i}` });
+    });
+    assert.equal((await server.post(project, events)).status, 200);
+  }
+  const page = await visit.open(query, { project: PROJECT });
+  await visit.settled(page);
+  return page;
+}
+
+test("many pages: a table that is sorted says that it has not all rows yet", async (visit) => {
+  const page = await opened(visit, "");
+  await press(page, "Details: Pages by visitors");
+  const text = () => visit.text(page, "dialog .table-foot");
+  assert.ok(!(await text()).includes("Sorted"));
+  await press(page, "Views", "dialog");
+  assert.match(await text(), /Sorted among the 100 rows loaded so far/);
+  await press(page, "Show more", "dialog");
+  await visit.until(page, `document.querySelectorAll("dialog tbody tr").length === ${PATHS}`);
+  assert.ok(!(await text()).includes("Sorted"), "all are there");
+});
+
+test("many pages: what the heat maps' list names is not cut before its end", async (visit) => {
+  const page = await opened(visit, "view=heatmaps");
+  const cut = await page.$$eval(
+    ".heatmaps-paths .cell-text",
+    (cells) =>
+      cells.filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+        scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1
+      ).map(({ textContent }) => textContent),
+  );
+  assert.deepEqual(cut, []);
+});
+
+test("many pages: the columns of pages get the room that a list of visits has", async (visit) => {
+  const page = await opened(visit, "view=visits");
+  const [started, entry] = await page.$$eval(
+    ".visits-table tbody tr:first-child > :is(th, td:has(> .visits-page))",
+    (cells) => cells.map((cell) => cell.getBoundingClientRect().width),
+  );
+  assert.ok(entry! > started!, `${started} px for the time, ${entry} px for a page`);
+});
+
+test("many pages: figures of another range look so until those of this one are here", async (visit) => {
+  const page = await opened(visit, "");
+  const opacity = `getComputedStyle(document.querySelector(".tile-figure")).opacity`;
+  assert.equal(await page.evaluate(opacity), "1");
+  const shown = await visit.text(page, ".tile-figure:first-child");
+  // From here on no reply comes.
+  await page.evaluate("globalThis.fetch = () => new Promise(() => {})");
+  await page.evaluate(`{
+    history.pushState(null, "", "?project=${PROJECT}&range=7d");
+    dispatchEvent(new PopStateEvent("popstate"));
+  }`);
+  await visit.until(page, `${opacity} === "0.55"`);
+  assert.equal(await visit.text(page, ".tile-figure:first-child"), shown);
+});
