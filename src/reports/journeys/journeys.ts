@@ -20,7 +20,7 @@ export const JOURNEYS: Report = {
   },
   semantics:
     "Sessions that start in the range, hold a selected event and the start count, whole; of each the values from the first match of the start on (without a start or an end: from its first value), step by step. " +
-    "With an end alone, the values up to its first match, counted backwards: step 1 is the end. With both, those between the start and the first end after it. " +
+    "With an end alone, the values up to its first match, counted backwards: step 1 is the end. With both, those between the start and the first end after it. Start and end are events under `bots`; the values between are all of the session. " +
     "By path a step is a page view's path, by name an event's name, by both a page view's path and any other event's name; click and scroll are no steps unless they are the start or the end, which are steps in any case. Equal values in a row are one step. " +
     "With scope=actor, filters and bots narrow every event, and each actor has one way: from the first start in the range, up to the window after it, also past `to`; or back from the first end in the range, as far as the window. " +
     "$end stands where a way is over before the last step ($end of a way back: it begins there); values beyond the `top` largest of a step are $other. What leads to a node and away from it adds up to its count.",
