@@ -75,7 +75,7 @@ Deno.test("a statement that would run for hours holds ingestion for its limit on
 
 const PROGRAM = `
   import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/db/embedded.ts"))};
-  const sql = await openEmbedded(Deno.args[0], { statementTimeoutMs: 500 });
+  const sql = await openEmbedded(Deno.args[0], { statementTimeoutMs: 2_000 });
   const say = (line) => Deno.stdout.writeSync(new TextEncoder().encode(line + "\\n"));
   await sql.script("CREATE TABLE IF NOT EXISTS kept (n int)");
   const [{ n: first }] = await sql.query("SELECT coalesce(max(n) + 1, 0) AS n FROM kept");
