@@ -166,9 +166,7 @@ export async function snapshotEvents(
     throw new Problem("not_found", "There is no project with this id.");
   }
   const held = await HeldSegments.take(database, projects.map(({ project_id }) => project_id));
-  const snapshot = await database.transaction(async (tx) => {
-    await tx.script(READ_SNAPSHOT);
-    return await readSnapshot(tx, projects);
-  });
+  const moment = (sql: Sql) => readSnapshot(sql, projects);
+  const snapshot = await database.transaction(moment, undefined, () => [READ_SNAPSHOT]);
   return { held, snapshot };
 }

@@ -130,10 +130,8 @@ export async function readNextBlock(
   after: SegmentPosition | null,
   pause: Yield,
 ): Promise<DecodedBlock | null> {
-  const fetched = await database.transaction(async (tx) => {
-    await tx.script(READ_SNAPSHOT);
-    return await fetchNext(tx, projectId, origin, after);
-  });
+  const next = (sql: Sql) => fetchNext(sql, projectId, origin, after);
+  const fetched = await database.transaction(next, undefined, () => [READ_SNAPSHOT]);
   if (fetched === null) return null;
   const { segmentId, head, block, reader } = fetched;
   try {

@@ -12,6 +12,7 @@ import { atMost, ping, promptly } from "./deadline.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { type DiskProbe, DiskSpace } from "./disk_space.ts";
 import { EngineThread } from "./engine_thread.ts";
+import { EngineTurns, type TurnKind } from "./engine_turns.ts";
 import { type FolderLock, lockFolder } from "./folder_lock.ts";
 import {
   type Database,
@@ -42,8 +43,8 @@ export interface EmbeddedOptions {
 
 /**
  * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in its own thread. When a statement or
- * transaction resolves, it is on the disk. There is one session: statements and transactions take turns in the
- * order of their calls. One that has not begun after `turnMsMax` is refused with DatabaseUnavailable.
+ * transaction resolves, it is on the disk. There is one session, for which statements and transactions take turns, as
+ * `EngineTurns` says. One that has not begun after `turnMsMax` is refused with DatabaseUnavailable.
  *
  * An engine that fails, or that does not end a statement in time, is abandoned, and a new one starts on the
  * folder: the current turn fails with DatabaseUnavailable, waiting turns continue.
@@ -93,10 +94,7 @@ export async function openEmbedded(
 
 class SingleSessionDatabase implements EmbeddedDatabase {
   readonly engine = "embedded";
-  #turn: Promise<unknown> = Promise.resolve();
-  /** How many turns were asked for, and how many of them are over. */
-  #asked = 0;
-  #over = 0;
+  readonly #turns = new EngineTurns(() => this.#shortenLog());
   #closed: Promise<void> | null = null;
   readonly disk: DiskSpace;
   readonly #reserving: ReturnType<typeof setInterval>;
@@ -121,7 +119,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   }
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
-    return this.#inTurn((thread) => thread.query<R>(text, params));
+    return this.#inTurn("other", (thread) => thread.query<R>(text, params));
   }
 
   binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
@@ -129,7 +127,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   }
 
   script(text: string): Promise<void> {
-    return this.#inTurn((thread) => thread.script(text));
+    return this.#inTurn("other", (thread) => thread.script(text));
   }
 
   transaction<T>(
@@ -137,7 +135,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     signal?: AbortSignal,
     settings?: Settings,
   ): Promise<T> {
-    return this.#inTurn(async (thread) => {
+    return this.#inTurn(settings === undefined ? "other" : "snapshot", async (thread) => {
       const cancel = () => thread.cancel();
       signal?.addEventListener("abort", cancel);
       try {
@@ -163,9 +161,10 @@ class SingleSessionDatabase implements EmbeddedDatabase {
 
   async rest(msMax: number): Promise<void> {
     const endsAtMs = performance.now() + msMax;
-    for (let asked = this.#asked; performance.now() < endsAtMs; asked = this.#asked) {
+    const turns = this.#turns;
+    for (let { asked } = turns; performance.now() < endsAtMs; asked = turns.asked) {
       await new Promise((resolve) => setTimeout(resolve, DATABASE_IDLE_MS));
-      if (this.#asked === asked && this.#over === asked) return;
+      if (turns.asked === asked && turns.over === asked) return;
     }
   }
 
@@ -182,7 +181,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   async #close(): Promise<void> {
     clearInterval(this.#reserving);
     this.disk.close();
-    const last = this.#turn.catch(() => {}).then(() => this.thread.ask({ kind: "close" }));
+    const last = this.#turns.settled().then(() => this.thread.ask({ kind: "close" }));
     // A late or failed end loses nothing that was acknowledged: the next start recovers all from the log.
     await atMost(DATABASE_CLOSE_MS_MAX, last);
     this.thread.end("it has been closed");
@@ -190,7 +189,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     this.folder.lock.release();
   }
 
-  #inTurn<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
+  #inTurn<T>(kind: TurnKind, run: (thread: EngineThread) => Promise<T>): Promise<T> {
     if (this.#closed !== null) {
       return Promise.reject(new DatabaseUnavailable("The database has been closed"));
     }
@@ -200,18 +199,13 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       isLate = this.#isRefusing = true;
       reject(new DatabaseUnavailable(`The embedded database was busy for ${this.turnMsMax} ms`));
     }, this.turnMsMax);
-    this.#asked++;
-    const mine = this.#turn.then(async () => {
+    const mine = this.#turns.take(kind, async () => {
       await this.#prepare();
       clearTimeout(timer);
       if (isLate) return await late;
       this.#isRefusing = false;
       return await this.#run(run);
-    }).finally(() => {
-      clearTimeout(timer);
-      this.#over++;
-    });
-    this.#turn = mine.catch(() => {}).then(() => this.#shortenLog());
+    }).finally(() => clearTimeout(timer));
     return Promise.race([mine, late]);
   }
 

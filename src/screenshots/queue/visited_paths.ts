@@ -72,14 +72,9 @@ async function onVisits<T>(
 ): Promise<T> {
   await replica?.assertOurs();
   const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
-  return await reads.transaction(async (sql) => {
-    await sql.script(READ_SNAPSHOT);
-    return await withTimelines(
-      services,
-      { sql, scope },
-      (timelines) => work({ sql, scope, timelines }),
-    );
-  });
+  const moment = (sql: Sql) =>
+    withTimelines(services, { sql, scope }, (timelines) => work({ sql, scope, timelines }));
+  return await reads.transaction(moment, undefined, () => [READ_SNAPSHOT]);
 }
 
 /** Returns the ids of the paths with the most visitors, then with the most views. */
