@@ -13,3 +13,21 @@ export function ownBuffers(data: unknown, found = new Set<ArrayBuffer>()): Set<A
   }
   return found;
 }
+
+const KINDS = [
+  Uint8Array,
+  Int8Array,
+  Uint16Array,
+  Int16Array,
+  Uint32Array,
+  Int32Array,
+  Float64Array,
+];
+
+/**
+ * Detaches one array of each kind, for a thread that transfers buffers: call it first. When the first array of a kind
+ * is detached, V8 discards all compiled code that reads arrays of this kind.
+ */
+export function detachEachKind(): void {
+  for (const Kind of KINDS) new Kind(1).buffer.transfer();
+}

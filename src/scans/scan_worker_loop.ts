@@ -2,7 +2,7 @@
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { type DecodeOrder, DecodeWork } from "../timelines/block_decoding.ts";
 import { noteDropped } from "../timelines/dropped_memory.ts";
-import { ownBuffers } from "./own_buffers.ts";
+import { detachEachKind, ownBuffers } from "./own_buffers.ts";
 import type { PoolWork, TaskRange } from "./pool_job.ts";
 import { type ScanOrder, ScanWork } from "./scan_task.ts";
 import type { AnyVisitorKind } from "./visitor.ts";
@@ -59,6 +59,7 @@ function failureOf(error: unknown): WorkFailure {
 
 /** Answers the requests of a pool, in a worker, with visitors of these kinds. */
 export function serveScans(kinds: readonly AnyVisitorKind[]): void {
+  detachEachKind();
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   let answered: Int32Array | null = null;
   const jobs = new Map<number, { readonly work: PoolWork; readonly stopped: Int32Array }>();
