@@ -21,9 +21,10 @@ export interface PoolJob<Order> {
   /** About how many events these are: a few are not worth sending to workers. */
   readonly events: number;
   /**
-   * What a worker needs for a range in addition to the order; absent: nothing. Its buffers are transferred.
+   * What a thread needs for a range in addition to the order; absent: nothing.
+   * @param isSent whether its buffers are transferred, and so must hold nothing else
    */
-  readonly inputsOf?: (range: TaskRange) => unknown;
+  readonly inputsOf?: (range: TaskRange, isSent: boolean) => unknown;
   /** Opens the job on this thread. */
   readonly open: () => PoolWork;
   readonly merge: (a: unknown, b: unknown) => unknown;

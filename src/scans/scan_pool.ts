@@ -184,7 +184,7 @@ export class ScanPool {
     const work = open();
     const turn = yielding();
     for (const range of ranges) {
-      work.run(range, inputsOf?.(range));
+      work.run(range, inputsOf?.(range, false));
       await turn();
       signal?.throwIfAborted();
     }
@@ -217,7 +217,7 @@ export class ScanPool {
         const piece = nextPiece(pooled.tasks, endOf);
         if (piece === null) break;
         work ??= open();
-        work.run(piece, inputsOf?.(piece));
+        work.run(piece, inputsOf?.(piece, false));
         this.#assign();
       }
       if (work !== null && !pooled.isOver) pooled.add(work.result());
@@ -274,7 +274,7 @@ export class ScanPool {
       thread.close(id);
       return true;
     }
-    thread.run(id, range, ranges === undefined ? opening : null, inputsOf?.(range));
+    thread.run(id, range, ranges === undefined ? opening : null, inputsOf?.(range, true));
     // Recorded before it is visited, because all ranges of a lost worker are visited again.
     if (ranges === undefined) visited.set(thread, [range]);
     else ranges.push(range);

@@ -263,15 +263,22 @@ export class SegmentReader {
     return this.kept?.bytes ?? 0;
   }
 
-  /** Copies the bytes of these columns in some of the reader's blocks. */
-  bytesOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
+  /** Returns the bytes of these columns in some of the reader's blocks, as views of its own. */
+  viewsOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
     const stored = columns.filter((column) => this.head.places.has(column));
     return new Map(stored.map((column) => {
       const before = spanOf(this.head, column, this.blocks).from;
       const { from, bytes } = spanOf(this.head, column, blocks);
       const columnBytes = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
-      return [column, columnBytes.slice(from - before, from - before + bytes)];
+      return [column, columnBytes.subarray(from - before, from - before + bytes)];
     }));
+  }
+
+  /** Copies the bytes of these columns in some of the reader's blocks. */
+  bytesOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
+    return new Map(
+      this.viewsOf(columns, blocks).entries().map(([name, view]) => [name, view.slice()]),
+    );
   }
 
   /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decodes. */

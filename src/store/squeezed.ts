@@ -35,6 +35,19 @@ export interface Squeezed {
   readonly same: number | null;
   /** Decompresses them. */
   readonly bytes: () => Uint8Array;
+  /** The same, into the memory of a place, where they stay until it is used again: saves garbage. */
+  readonly bytesAtOnce: (place: number) => Uint8Array;
+}
+
+/** Memory for decompressed bytes that are used at once, by place. */
+const rooms: Uint8Array[] = [];
+
+/** Returns the memory of a place; most blocks have as many bytes as the one before. */
+function roomAt(place: number, length: number): Uint8Array {
+  const room = rooms[place];
+  if (room?.length === length) return room;
+  const isLarge = room !== undefined && room.buffer.byteLength >= length;
+  return rooms[place] = isLarge ? new Uint8Array(room.buffer, 0, length) : new Uint8Array(length);
 }
 
 /** Reads what `squeeze` wrote for `length` bytes; decompresses on demand. */
@@ -42,14 +55,19 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   const kind = reader.u8();
   if (kind === SAME) {
     const same = reader.u8();
-    return { same, bytes: () => new Uint8Array(length).fill(same) };
+    const bytes = () => new Uint8Array(length).fill(same);
+    return { same, bytes, bytesAtOnce: bytes };
   }
   if (kind !== PLAIN && kind !== ZSTD) {
     throw new Error(`Unknown encoding of bytes: ${kind}`);
   }
   const stored = reader.bytes(reader.varint());
-  if (kind === PLAIN) return { same: null, bytes: () => stored };
-  return { same: null, bytes: reader.keeping(() => zstdBytes(stored, length)) };
+  if (kind === PLAIN) return { same: null, bytes: () => stored, bytesAtOnce: () => stored };
+  const bytes = reader.keeping(() => zstdBytes(stored, length));
+  const bytesAtOnce = reader.kept === null
+    ? (place: number) => zstdBytes(stored, length, roomAt(place, length))
+    : bytes;
+  return { same: null, bytes, bytesAtOnce };
 }
 
 /** Decompresses bytes and returns those at these places; null: all. */

@@ -53,7 +53,7 @@ interface DecodeJob {
   readonly ranges: readonly BlockRange[];
   /** About how many events are decoded. */
   readonly events: number;
-  readonly inputsOf: (range: BlockRange) => unknown;
+  readonly inputsOf: (range: BlockRange, isSent: boolean) => unknown;
   readonly open: () => DecodeWork;
   readonly merge: () => null;
 }
@@ -100,8 +100,13 @@ export async function decodeBlocks(
       orderSent: () => order,
       ranges: [...blockRanges(readers)],
       events: readers.reduce((sum, { events }) => sum + events, 0),
-      inputsOf: ({ segment, from, to }): ColumnBytes =>
-        Object.fromEntries(readers[segment]!.bytesOf(EVENT_COLUMNS, { first: from, end: to })),
+      inputsOf: ({ segment, from, to }, isSent): ColumnBytes => {
+        const [reader, blocks] = [readers[segment]!, { first: from, end: to }];
+        const bytes = isSent
+          ? reader.bytesOf(EVENT_COLUMNS, blocks)
+          : reader.viewsOf(EVENT_COLUMNS, blocks);
+        return Object.fromEntries(bytes);
+      },
       open: () => new DecodeWork(order),
       merge: () => null,
     });
