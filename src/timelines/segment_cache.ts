@@ -3,7 +3,7 @@ import type { KeptBlock } from "../store/rows_by_place.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
-import { type Column, type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
+import { type Column, type MemoryUse, SharedMemory, type Take } from "./shared_memory.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 import type { KeptColumns, TouchedTimelines } from "./touched_timelines.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
@@ -26,9 +26,13 @@ interface TimelinesKey {
 
 /** Builds timelines that are not cached. */
 interface MakeTimelines {
-  readonly all: () => Promise<TimelineColumns>;
+  readonly all: (take: Take) => Promise<TimelineColumns>;
   /** Builds those of the actors in `further` segments, given by their places: see `touchedTimelines`. */
-  readonly touched: (further: readonly number[], kept: KeptColumns) => Promise<TouchedTimelines>;
+  readonly touched: (
+    further: readonly number[],
+    kept: KeptColumns,
+    take: Take,
+  ) => Promise<TouchedTimelines>;
 }
 
 interface KeptTimelines {
@@ -159,10 +163,9 @@ export class SegmentCache {
         placeOf: Int32Array.from(keptIds, (id) => places.get(id) ?? -1),
       };
       if (further.length === 0) return { ...kept, touched: null };
-      const touched = await make.touched(further, kept);
-      return { ...kept, touched: shared(use.take, { ...touched }) };
+      return { ...kept, touched: await make.touched(further, kept, use.take) };
     }
-    const columns = shared((bytes) => this.memory.take(bytes), { ...await make.all() });
+    const columns = await make.all((bytes) => this.memory.take(bytes));
     const isKept = this.#timelines.set(key, { owner, segmentIds, columns });
     if (!isKept) use.own(columns.offsets);
     return { columns, placeOf: null, touched: null };

@@ -3,6 +3,7 @@ import { TIMELINE_IDS_LOOKED_UP } from "../limits.ts";
 import { lengthened } from "../store/growing_list.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
+import { room, type Take } from "./shared_memory.ts";
 import { type ActorRuns, RunMerge } from "./timeline_merge.ts";
 import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 
@@ -10,6 +11,9 @@ import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 const ACTORS_UNTIMED = 1_000;
 
 type Segments = readonly LoadedSegment[];
+
+/** The columns that have an entry for each run. */
+const RUN_COLUMNS = ["segmentOf", "starts", "ends", "runBits"] as const;
 
 /** The runs of all actors; only those from `first` to before `end` have any. */
 export interface RunTable extends Omit<TimelineColumns, "cuts"> {
@@ -169,16 +173,17 @@ function offsetsWith({ offsets, first, end }: RunTable, { counts }: MergedTimeli
   return moved.fill(moved[end]!, end);
 }
 
-/** Returns the runs, with the merged timelines in place of the runs of the merged actors. */
-function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
-  const { first, end } = runs;
-  const offsets = offsetsWith(runs, merged);
-  const column = () => new Int32Array(offsets[end]!);
-  const [segmentOf, starts, ends, runBits] = [column(), column(), column(), column()];
-  for (let actor = first; actor < end; actor++) {
-    const isMerged = merged.counts[actor - first]! > 0;
+/** Writes the runs to `into`, with the merged timelines in place of the runs of the merged actors. */
+function writeMerged(
+  runs: RunTable,
+  merged: MergedTimelines,
+  into: Omit<TimelineColumns, "cuts">,
+): void {
+  const { offsets, segmentOf, starts, ends, runBits } = into;
+  for (let actor = runs.first; actor < runs.end; actor++) {
+    const isMerged = merged.counts[actor - runs.first]! > 0;
     const from = isMerged ? merged : runs;
-    let i = isMerged ? merged.firsts[actor - first]! : runs.offsets[actor]!;
+    let i = isMerged ? merged.firsts[actor - runs.first]! : runs.offsets[actor]!;
     for (let at = offsets[actor]!; at < offsets[actor + 1]!; at++, i++) {
       segmentOf[at] = from.segmentOf[i]!;
       starts[at] = from.starts[i]!;
@@ -187,16 +192,11 @@ function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
       runBits[at] = isMerged ? -1 : runs.runBits[i]!;
     }
   }
-  return { offsets, first, end, segmentOf, starts, ends, runBits };
-}
-
-function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
-  return { ...table, cuts: cutsOf(table, first, end) };
 }
 
 /**
- * Puts the events of each actor in the order of time, then of ids, which are looked up if events of the same
- * millisecond are in different runs.
+ * Copies the runs of all actors into one buffer of `take`, those of each actor in the order of time, then of ids,
+ * which are looked up if events of the same millisecond are in different runs.
  * @param isLater by segment 1 if its events are later than all before it, so that times need no check
  */
 export async function inOrder(
@@ -205,9 +205,38 @@ export async function inOrder(
   segments: Segments,
   runs: RunTable,
   isLater: Uint8Array,
-): Promise<RunTable> {
+  take: Take,
+): Promise<Omit<TimelineColumns, "cuts">> {
+  const merged = await mergedTimelines(sql, projectId, segments, runs, isLater);
+  const offsets = merged === null ? runs.offsets : offsetsWith(runs, merged);
+  const length = offsets[runs.end]!;
+  const columns = room(take, {
+    offsets: [offsets, offsets.length],
+    segmentOf: [runs.segmentOf, length],
+    starts: [runs.starts, length],
+    ends: [runs.ends, length],
+    runBits: [runs.runBits, length],
+  });
+  columns.offsets.set(offsets);
+  if (merged === null) {
+    for (const name of RUN_COLUMNS) columns[name].set(runs[name]);
+  } else writeMerged(runs, merged, columns);
+  return columns;
+}
+
+/**
+ * Merges the timelines of actors with runs that interleave; null: there are none.
+ * @param isLater see `inOrder`
+ */
+async function mergedTimelines(
+  sql: Sql,
+  projectId: number,
+  segments: Segments,
+  runs: RunTable,
+  isLater: Uint8Array,
+): Promise<MergedTimelines | null> {
   const interleaved = await interleavedActors(segments, runs, isLater);
-  if (interleaved.length === 0) return runs;
+  if (interleaved.length === 0) return null;
   const merge = new RunMerge(segments, runs);
   const merged = new MergedTimelines(runs);
   const tied: number[] = [];
@@ -218,20 +247,23 @@ export async function inOrder(
     await yieldIfDue();
   }
   await mergeTied(sql, projectId, merge, tied, merged);
-  return withMerged(runs, merged);
+  return merged;
 }
 
 /**
  * Builds the timelines of all actors in the segments, and yields to the event loop about every 10 ms. `sql`
  * must read the snapshot that the segments were loaded from, as ids may be looked up: see `inOrder`.
  * @param actorOf the actor of each identity
+ * @param take allocates the buffer of all columns except the cuts
  */
 export async function buildTimelines(
   sql: Sql,
   projectId: number,
   segments: Segments,
   actorOf: Int32Array,
+  take: Take,
 ): Promise<TimelineColumns> {
   const runs = await runsOf(segments, actorOf);
-  return columnsOf(await inOrder(sql, projectId, segments, runs, areLater(segments)));
+  const columns = await inOrder(sql, projectId, segments, runs, areLater(segments), take);
+  return { ...columns, cuts: cutsOf(columns, runs.first, runs.end) };
 }

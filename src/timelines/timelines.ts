@@ -10,7 +10,7 @@ import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import type { SegmentsPart } from "./parts_in_turn.ts";
 import { readParts } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
-import { type MemoryUse, shared } from "./shared_memory.ts";
+import type { MemoryUse, Take } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
@@ -104,12 +104,12 @@ async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
 
 async function* partsOf(
   parts: AsyncIterable<SegmentsPart>,
-  build: (segments: readonly LoadedSegment[]) => Promise<TimelineColumns>,
+  build: (segments: readonly LoadedSegment[], take: Take) => Promise<TimelineColumns>,
 ): AsyncGenerator<TimelinePart> {
   for await (const { segments, memory, readOn } of parts) {
     let built: TimelineColumns | null = null;
     const timelines = async () => ({
-      columns: built ??= shared(memory.take, { ...await build(segments) }),
+      columns: built ??= await build(segments, memory.take),
       placeOf: null,
       touched: null,
     });
@@ -209,8 +209,8 @@ export async function loadTimelines(
   }
   const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
   expect(events);
-  const build = (segments: readonly LoadedSegment[], actorOf: Int32Array) =>
-    buildTimelines(sql, projectId, segments, actorOf);
+  const build = (segments: readonly LoadedSegment[], actorOf: Int32Array, take: Take) =>
+    buildTimelines(sql, projectId, segments, actorOf, take);
   const fits = (textBytes: number) =>
     (bytesOfEvent + TIMELINE_EVENT_BYTES) * events + textBytes <= cache.bytesMax;
   // Heads, which tell the sizes of texts, are fetched only if these can matter.
@@ -232,7 +232,7 @@ export async function loadTimelines(
       projectId,
       actorOf,
       lastMs,
-      parts: () => partsOf(readParts(source), (segments) => build(segments, actorOf)),
+      parts: () => partsOf(readParts(source), (segments, take) => build(segments, actorOf, take)),
     };
   }
   const loads = loadSegments(loading, projectId, sizes);
@@ -250,9 +250,9 @@ export async function loadTimelines(
     // Timelines that are evicted meanwhile stay in memory until the read ends.
     timelines: () =>
       known ??= cache.timelinesOf(key, use, {
-        all: () => build(segments, actorOf),
-        touched: (further, kept) =>
-          touchedTimelines(sql, projectId, segments, further, kept, actorOf),
+        all: (take) => build(segments, actorOf, take),
+        touched: (further, kept, take) =>
+          touchedTimelines(sql, projectId, segments, further, kept, actorOf, take),
       }),
     readOn: () => {},
   };

@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
+import { sharedColumn, type Take } from "./shared_memory.ts";
 import { inOrder, type RunTable } from "./timeline_build.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
@@ -117,6 +118,7 @@ async function runsOf(
  * timelines for each read would take 100 ms and 30 MB for ten million events.
  * @param further the places of these segments
  * @param actorOf the actor of each identity, as when the columns were built
+ * @param take allocates shared memory
  */
 export async function touchedTimelines(
   sql: Sql,
@@ -125,17 +127,12 @@ export async function touchedTimelines(
   further: readonly number[],
   kept: KeptColumns,
   actorOf: Int32Array,
+  take: Take,
 ): Promise<TouchedTimelines> {
   const touched = touchedIn(further.map((place) => segments[place]!), actorOf);
   const runs = await runsOf(segments, further, kept, touched, actorOf);
   // Further segments may be of any time, so the times of all runs are compared.
   const isLater = new Uint8Array(segments.length);
-  const { offsets, segmentOf, starts, ends, runBits } = await inOrder(
-    sql,
-    projectId,
-    segments,
-    runs,
-    isLater,
-  );
-  return { actors: touched.actors, offsets, segmentOf, starts, ends, runBits };
+  const columns = await inOrder(sql, projectId, segments, runs, isLater, take);
+  return { actors: sharedColumn(take, touched.actors), ...columns };
 }

@@ -5,7 +5,15 @@ import { nameBit } from "../../src/timelines/run_bits.ts";
 import { ANY_RUN, type RunBits } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { touchedTimelines } from "../../src/timelines/touched_timelines.ts";
-import { expected, IdTable, numbersOf, segmentsOf, timelinesOf, told } from "./timeline_world.ts";
+import {
+  expected,
+  IdTable,
+  numbersOf,
+  segmentsOf,
+  takeNew,
+  timelinesOf,
+  told,
+} from "./timeline_world.ts";
 
 Deno.test("timelinesIn: every actor's events in some segments, in order, as if there were no others", async () => {
   const event = fc.record({
@@ -24,7 +32,13 @@ Deno.test("timelinesIn: every actor's events in some segments, in order, as if t
     );
     const { actorOf, parts } = timelinesOf(segments, links);
     for await (const part of parts()) {
-      const columns = await buildTimelines(new IdTable(segments), 1, part.segments, actorOf);
+      const columns = await buildTimelines(
+        new IdTable(segments),
+        1,
+        part.segments,
+        actorOf,
+        takeNew,
+      );
       const own = part.segments.filter((_, place) => left.includes(place));
       const placeOf = Int32Array.from(part.segments, (segment) => own.indexOf(segment));
       const timelines = timelinesIn(own, { columns, placeOf, touched: null });
@@ -63,12 +77,20 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
       // Who came later was not known when the columns were built.
       const last = before.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
       const known = actorOf.slice(0, Math.max(last, ...actorOf.slice(0, last + 1)) + 1);
-      const columns = await buildTimelines(table, 1, before, known);
+      const columns = await buildTimelines(table, 1, before, known, takeNew);
       const scanned = part.segments.filter((_, place) => own.includes(place));
       const placeOf = Int32Array.from(before, (segment) => scanned.indexOf(segment));
       const further = [...scanned.keys()].filter((place) => !before.includes(scanned[place]!));
       const keptColumns = { columns, placeOf };
-      const touched = await touchedTimelines(table, 1, scanned, further, keptColumns, actorOf);
+      const touched = await touchedTimelines(
+        table,
+        1,
+        scanned,
+        further,
+        keptColumns,
+        actorOf,
+        takeNew,
+      );
       const timelines = timelinesIn(scanned, { columns, placeOf, touched });
       const cuts = scanCuts({ columns, placeOf, touched });
       const found = [];
@@ -118,7 +140,7 @@ Deno.test("timelinesIn: ranges of many actors, and those of them with certain na
   );
   const { actorOf, parts } = timelinesOf(segmentsOf(groups), new Map());
   for await (const { segments } of parts()) {
-    const columns = await buildTimelines(new IdTable([]), 1, segments, actorOf);
+    const columns = await buildTimelines(new IdTable([]), 1, segments, actorOf, takeNew);
     const placeOf = Int32Array.of(-1, 0);
     const timelines = timelinesIn(segments.slice(1), { columns, placeOf, touched: null });
     const found = (from: number, to: number, bits: RunBits) => {

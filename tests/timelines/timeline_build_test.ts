@@ -21,6 +21,7 @@ import {
   segmentOfTold,
   segmentsOf,
   storeSegment,
+  takeNew,
   timelinesOf,
   type Told,
   told,
@@ -154,7 +155,7 @@ Deno.test("buildTimelines: about as many events between any two cuts, and no cut
   const more = Array.from({ length: 2 * CUT_EVENTS }, (_, i) => told(1_500, 1e6 + i, 1));
   const { actorOf, parts } = timelinesOf(segmentsOf([events, more]), new Map());
   const [{ segments } = assert.fail()] = await Array.fromAsync(parts());
-  const { cuts } = await buildTimelines(new IdTable([]), 1, segments, actorOf);
+  const { cuts } = await buildTimelines(new IdTable([]), 1, segments, actorOf, takeNew);
   assert.equal(cuts[0], 1, "the first who did something");
   assert.equal(cuts.at(-1), actorOf.length);
   // Each actor has some 65 events: a cut is that far off at most; the last one has all of his.

@@ -8,7 +8,7 @@ import {
 } from "../../src/timelines/loaded_segment.ts";
 import { addRunBits } from "../../src/timelines/run_bits.ts";
 import type { SegmentCache } from "../../src/timelines/segment_cache.ts";
-import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
+import { MemoryScope, SharedMemory, type Take } from "../../src/timelines/shared_memory.ts";
 import type { Timeline, VisitActor } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { ActorTimelines } from "../../src/timelines/timeline_table.ts";
@@ -19,6 +19,9 @@ import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { newRow } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
+
+/** Takes memory that nobody else uses. */
+export const takeNew: Take = (bytes) => new SharedArrayBuffer(bytes);
 
 /** An event that nothing else is told of; its name is its number. */
 export interface Told {
@@ -149,7 +152,7 @@ export async function visitActors(
   visit: VisitActor,
 ): Promise<void> {
   for await (const { segments } of parts()) {
-    const columns = await buildTimelines(sql, projectId, segments, actorOf);
+    const columns = await buildTimelines(sql, projectId, segments, actorOf, takeNew);
     const timelines = new ActorTimelines(segments, columns);
     for (let actor = 0; actor < actorOf.length; actor++) {
       if (timelines.goTo(actor)) visit(actor, timelines);
