@@ -31,5 +31,5 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD NO_PROXY=127.0.0.1 deno eval --allow-net "const r = await fetch('http://127.0.0.1:${PORT:-8000}/healthz'); Deno.exit(r.ok ? 0 : 1)"
 
 # The base image's init process reaps what Chromium leaves behind.
-ENTRYPOINT ["/tini", "--", "deno", "run", "--quiet", "--cached-only", "--unstable-lazy-dynamic-imports", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--no-allocation-site-pretenuring,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000", "-P=container", "main.ts"]
+ENTRYPOINT ["/tini", "--", "deno", "run", "--quiet", "--cached-only", "--unstable-lazy-dynamic-imports", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--no-allocation-site-pretenuring,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000", "-P=container", "dist/program/main.js"]
 CMD ["serve"]

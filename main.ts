@@ -1,7 +1,9 @@
-import { processTerminal } from "./src/cli/terminal.ts";
-import { readEnvironment } from "./src/config.ts";
-import { runFootfall } from "./src/cli/cli.ts";
+import { beginStart } from "./src/cli/early_start.ts";
+import { readEnvironment } from "./src/environment.ts";
 
 if (import.meta.main) {
-  Deno.exit(await runFootfall(Deno.args, readEnvironment(), processTerminal()));
+  const environment = readEnvironment();
+  beginStart(Deno.args, environment.DATABASE_URL);
+  const { runProgram } = await import("./src/cli/program.ts");
+  Deno.exit(await runProgram(Deno.args, environment));
 }

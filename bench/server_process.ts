@@ -13,15 +13,29 @@ export interface ServerProcess {
 export const API_KEY = "pk_benchmark_key";
 const START_MS_MAX = 60_000;
 
-/** The flags of V8 and the variables with which a checkout's own task `start` runs the server. */
-async function startOf(
-  folder: string,
-): Promise<{ readonly flags: string[]; readonly variables: Record<string, string> }> {
+interface StartTask {
+  readonly flags: string[];
+  /** The file that is run. */
+  readonly entry: string;
+  readonly variables: Record<string, string>;
+}
+
+/** The checkouts whose bundles are known to be current. */
+const bundled = new Set<string>();
+
+/** Returns how a checkout's own task `start` runs the server; builds what the task builds before, once. */
+async function startOf(folder: string): Promise<StartTask> {
   const { tasks: { start } } = JSON.parse(await Deno.readTextFile(join(folder, "deno.json")));
   const command: string = start.command ?? start;
+  if (!bundled.has(folder)) {
+    await new Deno.Command(Deno.execPath(), { args: ["task", "--quiet", "bundles"], cwd: folder })
+      .output();
+    bundled.add(folder);
+  }
   const [assigned] = command.match(/^(?:\w+=\S+ )*/)!;
   return {
     flags: command.match(/--(?:v8-flags=|unstable-)\S+/g) ?? [],
+    entry: /(\S+) serve$/.exec(command)![1]!,
     variables: Object.fromEntries(
       [...assigned.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]),
     ),
@@ -29,7 +43,7 @@ async function startOf(
 }
 
 /**
- * Runs `main.ts serve` of the checkout in `folder`, on a free port; resolves once it is ready.
+ * Runs the server of the checkout in `folder`, on a free port; resolves once it is ready.
  * `databaseUrl` null: on the embedded database in `dataDir`.
  */
 export async function startServer(
@@ -37,9 +51,9 @@ export async function startServer(
   databaseUrl: string | null,
   dataDir: string,
 ): Promise<ServerProcess> {
-  const { flags, variables } = await startOf(folder);
+  const { flags, entry, variables } = await startOf(folder);
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-P=serve", ...flags, "--quiet", "main.ts", "serve"],
+    args: ["run", "-P=serve", ...flags, "--quiet", entry, "serve"],
     cwd: folder,
     env: {
       ...variables,

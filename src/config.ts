@@ -21,6 +21,7 @@ import {
   timezone,
   trustedProxies,
 } from "./config_values.ts";
+import { namesSet } from "./environment.ts";
 import type { TrustedProxies } from "./http/client_address.ts";
 import type { LogFormat, LogLevel } from "./http/log.ts";
 import {
@@ -119,14 +120,6 @@ export class ConfigMistakes extends Error {
 type Variable = (typeof CONFIG_VARIABLES)[number]["name"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the environment variables that Footfall knows; the only place that does. */
-export function readEnvironment(): Record<string, string | undefined> {
-  const names: string[] = CONFIG_VARIABLES.map((variable) => variable.name);
-  return Object.fromEntries(
-    [...names, "NO_COLOR", "npm_lifecycle_event"].map((name) => [name, Deno.env.get(name)]),
-  );
-}
-
 /** The file that the tasks of deno.json read variables from; a compiled program reads none. */
 const VARIABLES_FILE = ".env";
 
@@ -137,9 +130,7 @@ const VARIABLES_FILE = ".env";
 export function visibleVariables(): string[] {
   const isGranted = (what: Deno.PermissionDescriptor) =>
     Deno.permissions.querySync(what).state === "granted";
-  const names = isGranted({ name: "env" })
-    ? Object.keys(Deno.env.toObject())
-    : CONFIG_VARIABLES.map(({ name }) => name).filter((name) => Deno.env.get(name) !== undefined);
+  const names = namesSet(isGranted({ name: "env" }));
   if (Deno.build.standalone) return names;
   // On a terminal, Deno would ask whether the file may be read.
   if (!isGranted({ name: "read", path: VARIABLES_FILE })) return names;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { ProjectChange } from "../src/auth/projects.ts";
 import { isGivenKey } from "../src/auth/stored_keys.ts";
-import { ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
+import { ConfigMistakes, readConfig } from "../src/config.ts";
+import { readEnvironment } from "../src/environment.ts";
 import { CONFIG_VARIABLES } from "../src/config_variables.ts";
 import denoJson from "../deno.json" with { type: "json" };
 

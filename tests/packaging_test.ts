@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import manifest from "../deno.json" with { type: "json" };
 import { templateUrl } from "../src/db/cluster_template.ts";
 import { MIGRATIONS } from "../src/db/migrations.ts";
-import { startServer } from "./support/server_process.ts";
+import { API_KEY, operatorToken, startServer } from "./support/server_process.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const RUN_MS_MAX = 240_000;
@@ -79,6 +79,36 @@ Deno.test("packaging: every way to run the program has the same flags, and every
   const workers = COMPILE.filter((arg, i) => COMPILE[i - 1] === "--include" && /\.ts$/.test(arg));
   assert.ok(workers.length > 0);
   assert.deepEqual(tasks.build.command.split(" main.ts ")[1]?.split(" "), workers);
+});
+
+Deno.test("packaging: the bundle that `deno task start` runs takes in events and reads them", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "footfall-package-" });
+  try {
+    // As the task has them, without the variables before and the dependency.
+    const args = tasks.start.command.split(" deno ")[1]!.split(" ");
+    assert.deepEqual(args.slice(-2), ["dist/program/main.js", "serve"]);
+    await using server = await startServer({ DATA_DIR: join(folder, "data") }, {
+      program: { args, cwd: ROOT },
+    });
+    const eventId = crypto.randomUUID();
+    const event = { eventId, name: "page_view", path: "/", anonymousId: "somebody" };
+    const taken = await fetch(`${server.url}/v1/events`, {
+      method: "POST",
+      headers: { "x-api-key": API_KEY, "content-type": "application/json" },
+      body: JSON.stringify({ events: [event] }),
+    });
+    assert.equal(taken.status, 200, await taken.text());
+    const query = "project=prj_default&bots=include";
+    const read = await fetch(`${server.url}/v1/kpis?${query}`, {
+      headers: { authorization: `Bearer ${await operatorToken()}` },
+    });
+    const body = await read.text();
+    assert.equal(read.status, 200, body);
+    assert.equal(JSON.parse(body).totals.visitors, 1, body);
+    assert.equal(await server.stop(), 0);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("packaging: the embedded files alone serve, read-only and from an empty folder", async () => {

@@ -32,7 +32,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   config_values: "http limits project_values",
   mail: "http",
   config_variables: "",
-  config: "config_values config_variables http limits mail postgres_url typed_command",
+  environment: "config_variables",
+  config: "config_values config_variables environment http limits mail postgres_url typed_command",
   audit: "db http limits query",
   auth: "audit db http limits mail number_words problem project_values recent_cache semaphore " +
     "text_schemas",
@@ -231,10 +232,10 @@ Deno.test(`tidy: no function of src has more than ${FUNCTION_LINES_MAX} lines`, 
   assert.deepEqual(long, []);
 });
 
-Deno.test("tidy: the environment is read in src/config.ts alone", () => {
+Deno.test("tidy: the environment is read in src/environment.ts alone", () => {
   const readers = sources.filter(({ lines }) => lines.some((line) => line.includes("Deno.env")))
     .map(({ path }) => path);
-  assert.deepEqual(readers, ["src/config.ts"]);
+  assert.deepEqual(readers, ["src/environment.ts"]);
 });
 
 Deno.test("tidy: no test sends a signal to its own process, which runs other tests too", () => {

@@ -1,7 +1,7 @@
 import type { App } from "../server/app.ts";
 import type { Provisioned } from "../auth/default_project.ts";
 import type { Config } from "../config.ts";
-import { descriptorsFree, listen, type Listener } from "../http/listener.ts";
+import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {
   JWT_SECRET_BYTES_ADVISED,
@@ -15,12 +15,8 @@ import { type SignIn, startBanner } from "./banner.ts";
 import type { Command } from "./command.ts";
 import { removeControlFile, writeControlFile } from "./control_file.ts";
 import type { Terminal } from "./terminal.ts";
+import { DESCRIPTORS_ADVISED, fewDescriptors } from "./early_start.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
-
-/** The least limit of descriptors for the embedded engine, which keeps up to some 240 files open. */
-const DESCRIPTORS_ADVISED = 512;
-/** How many of them are in use as a process starts, at most. */
-const DESCRIPTORS_AT_START = 32;
 
 /** Waits for a signal that asks the server to stop, and returns its name. */
 function stopSignal(): Promise<string> {
@@ -146,11 +142,9 @@ function warnOfSettings(config: Config, log: Log): void {
   }
 }
 
-/** Call it before the embedded engine starts, as it takes all descriptors for a moment where there are few. */
 function warnOfDescriptors(log: Log): void {
-  const least = DESCRIPTORS_ADVISED - DESCRIPTORS_AT_START;
-  const filesMax = descriptorsFree(least);
-  if (filesMax === null || filesMax >= least) return;
+  const filesMax = fewDescriptors();
+  if (filesMax === null) return;
   log.warn(
     "the limit of open files is low: the embedded database may run out of them, which can end the process; " +
       `set the hard limit of ulimit -n to at least ${DESCRIPTORS_ADVISED}`,
@@ -218,7 +212,7 @@ async function serve(config: Config, log: Log, terminal: Terminal): Promise<numb
   const stopped = stopSignal();
   logStrayFailures(log);
   warnOfSettings(config, log);
-  if (config.databaseUrl === null) warnOfDescriptors(log);
+  warnOfDescriptors(log);
   const app = await startApp(config, log);
   const preparing = new AbortController();
   const listener = listenOn(config, app, log);

@@ -15,8 +15,8 @@ const MEMORY = { initial: 2_048, maximum: 32_768, shared: true };
  * resident from then on. A page that is not in it comes from the system's cache in microseconds.
  */
 const SHARED_BUFFERS = "32MB";
-/** The bytes of the module's import of its memory: names, kind, and the flags of unshared memory. */
-const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02\x01");
+/** The bytes of the module's import of its memory before its flags: names, and kind. */
+const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02");
 const FLAGS_OF_SHARED_MEMORY = 3;
 
 /**
@@ -114,10 +114,8 @@ export async function startEngine(
  * kept, so keeping this one saves every later engine the work.
  */
 export function compileEngine(): WebAssembly.Module {
-  const wasm = withSharedMemory(postgresWasm);
-  const engine = new WebAssembly.Module(wasm);
-  wasm.buffer.transfer(0);
-  return engine;
+  shareMemory(postgresWasm);
+  return new WebAssembly.Module(postgresWasm);
 }
 
 function parts(pgliteWasmModule: WebAssembly.Module) {
@@ -129,13 +127,11 @@ function parts(pgliteWasmModule: WebAssembly.Module) {
   };
 }
 
-/** Returns the module, changed to import shared memory; its code is the same for both kinds. */
-function withSharedMemory(wasm: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+/** Changes the module to import shared memory; its code is the same for both kinds. */
+function shareMemory(wasm: Uint8Array<ArrayBuffer>): void {
   const at = wasm.subarray(0, 100_000).findIndex((_, start) =>
     MEMORY_IMPORT.every((byte, i) => wasm[start + i] === byte)
   );
   if (at < 0) throw new Error("the engine's module does not import its memory");
-  const shared = wasm.slice();
-  shared[at + MEMORY_IMPORT.length - 1] = FLAGS_OF_SHARED_MEMORY;
-  return shared;
+  wasm[at + MEMORY_IMPORT.length] = FLAGS_OF_SHARED_MEMORY;
 }

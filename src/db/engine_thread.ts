@@ -1,6 +1,7 @@
 import { DATABASE_FENCE_MS_MAX, DATABASE_STATEMENT_MARGIN_MS } from "../limits.ts";
 import { FENCE_CLOSED, FENCE_INSIDE, FENCE_WORDS } from "./embedded_fence.ts";
 import type { BinaryRow } from "./binary_rows.ts";
+import { takeEngineWorker } from "./engine_worker.ts";
 import type { OpenedEngine, WorkerReply, WorkerRequest } from "./embedded_worker.ts";
 import { refusal } from "./refusal.ts";
 import { DatabaseUnavailable, DiskFull, type Param, type Row, textParams } from "./sql.ts";
@@ -28,7 +29,7 @@ const CANCELLABLE: ReadonlySet<Question["kind"]> = new Set(["query", "binary", "
  * question fails.
  */
 export class EngineThread implements Session {
-  #worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+  #worker = takeEngineWorker();
   #fence = new Int32Array(new SharedArrayBuffer(4 * FENCE_WORDS));
   #waiting: Waiting[] = [];
   #current: Waiting | null = null;

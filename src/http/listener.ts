@@ -1,3 +1,4 @@
+import { descriptorsFree } from "./descriptors.ts";
 import {
   ACCEPT_PAUSE_MS,
   CONNECTION_SWEEP_MS,
@@ -37,21 +38,6 @@ export interface Listener {
 const WARNING_PAUSE_MS = 60_000;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-/** Returns how many files could be opened now, up to `most`; null if this cannot be tried. */
-export function descriptorsFree(most: number): number | null {
-  const opened: Deno.FsFile[] = [];
-  try {
-    while (opened.length < most) opened.push(Deno.openSync("/dev/null"));
-    return most;
-  } catch (error) {
-    return opened.length > 0 || (error as { code?: string }).code === "EMFILE"
-      ? opened.length
-      : null;
-  } finally {
-    for (const file of opened) file.close();
-  }
-}
 
 /**
  * The number of connections for which any process has descriptors. How many more it has is found out only

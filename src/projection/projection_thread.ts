@@ -19,8 +19,10 @@ export interface ProjectionThreadOptions
   readonly signPauseMs?: number;
 }
 
-const createWorker = () =>
-  new Worker(new URL("./projection_worker.ts", import.meta.url), { type: "module" });
+/** By way of src/, because the bundle of the program, in dist/program, has no file of it. */
+const PROJECTION_WORKER = new URL("../../src/projection/projection_worker.ts", import.meta.url);
+
+const createWorker = () => new Worker(PROJECTION_WORKER, { type: "module" });
 
 type Question =
   | Omit<Extract<ProjectionRequest, { kind: "catch_up" }>, "id">

@@ -33,8 +33,19 @@ async function loadedWith(path: string): Promise<string[]> {
     .map((specifier) => specifier.slice(root.href.length));
 }
 
-Deno.test("footfall: which command is meant is known before any command is loaded", async () => {
+Deno.test("footfall serve: the engine's thread starts before anything else of the program is loaded", async () => {
   const loaded = await loadedWith("main.ts");
+  assert.deepEqual(loaded.sort(), [
+    "src/cli/early_start.ts",
+    "src/config_variables.ts",
+    "src/db/engine_worker.ts",
+    "src/environment.ts",
+    "src/http/descriptors.ts",
+  ]);
+});
+
+Deno.test("footfall: which command is meant is known before any command is loaded", async () => {
+  const loaded = await loadedWith("src/cli/program.ts");
   assert.ok(loaded.includes("src/cli/commands.ts"));
   assert.deepEqual(loaded.filter((path) => /^src\/(db|server|archive|demo)\//.test(path)), []);
   for (const name of ["serve", "connection", "archive", "seed", "import", "failure"]) {
