@@ -189,13 +189,16 @@ async function writeTemplate(at: URL): Promise<void> {
   for (const old of before) if (!old.href.startsWith(at.href)) await Deno.remove(old);
 }
 
-if (import.meta.main) {
+/** Builds what is out of date. @returns files that are there now, relative to the root: while they are, all is */
+export async function build(): Promise<string[]> {
+  const outputs: string[] = [];
   // One after the other: two at once can collide while fetching the bundler into a new cache.
   for (const each of BUNDLES) {
     const to = new URL(`${each.name}/`, OUTPUT);
     const stampFile = new URL("stamp", to);
     const stamp = await fingerprint(each.sources());
     const [stampBefore, ...namesBefore] = readStamp(stampFile);
+    outputs.push(`dist/${each.name}/stamp`);
     if (stampBefore === stamp) continue;
     await Deno.mkdir(to, { recursive: true });
     const names = new Set<string>();
@@ -206,5 +209,7 @@ if (import.meta.main) {
     await each.rest?.(each.from, to);
     await Deno.writeTextFile(stampFile, [stamp, ...names].join("\n"));
   }
-  await writeTemplate(templateUrl(MIGRATIONS));
+  const template = templateUrl(MIGRATIONS);
+  await writeTemplate(template);
+  return [...outputs, template.href.slice(ROOT.href.length)];
 }

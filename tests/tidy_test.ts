@@ -71,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "notifications",
   sdk: "",
   bundle_build: "db",
+  bundles: "bundle_build",
   server: "archive assistants audit auth clients config db http imported importers ingest limits " +
     "mail notes notifications number_words problem project_values projection query " +
     "recent_cache reports scans screenshots shares start_mistake timelines upgrade",
