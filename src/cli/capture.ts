@@ -84,10 +84,10 @@ async function capture(call: Call): Promise<number> {
 
 export const CAPTURE_COMMAND: Command = {
   name: "capture",
-  summary: "Photograph pages for the heatmaps now",
+  summary: "Capture pages for the heat maps now",
   usage: "footfall capture [options]",
   notes:
-    "A running server takes the pictures; without one this command does. It succeeds if every page\n" +
+    "A running server takes the captures; without one this command does. It succeeds if every page\n" +
     "was captured. Interrupted, it leaves the rest to the server.",
   wordsMax: 0,
   options: {

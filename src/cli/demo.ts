@@ -123,7 +123,7 @@ export const DEMO_COMMAND: Command = {
       type: "string",
       placeholder: "PORT",
       default: String(SHOP_PORT),
-      meaning: "where to open it; pictures are taken at the default one",
+      meaning: "where to open it; captures are taken at the default one",
     },
     server: {
       type: "string",

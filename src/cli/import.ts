@@ -191,7 +191,7 @@ async function importEvents(call: Call): Promise<number> {
 
 export const IMPORT_COMMAND: Command = {
   name: "import",
-  summary: "Store events from a file in NDJSON, or from standard input, each exactly once",
+  summary: "Store events from an export, also of another product, each exactly once",
   usage:
     "footfall import FILE|- [options]\n  footfall import --from PRODUCT FILE…|postgres://… [options]",
   notes:

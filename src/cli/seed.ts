@@ -162,9 +162,9 @@ async function seed(call: Call): Promise<void> {
   if (pictures !== null) {
     const { taken, reason } = pictures;
     const text = taken === 0
-      ? "No picture is"
-      : `${counted(taken, "picture")} of its pages ${nounOf(taken, "is", "are")}`;
-    print.remark(`${text} behind the heat maps.${reason === null ? "" : ` Missing: ${reason}`}`);
+      ? "No capture of its pages is"
+      : `${counted(taken, "capture")} of its pages ${nounOf(taken, "is", "are")}`;
+    print.remark(`${text} behind the heat maps.${reason === null ? "" : ` ${reason}`}`);
   }
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +
@@ -181,7 +181,7 @@ export const SEED_COMMAND: Command = {
   notes:
     "The same options make the same events, so a repeated run stores nothing twice, and a later\n" +
     "one adds what would have happened since. Where there is a browser, the shop's pages are\n" +
-    "photographed for the heat maps.",
+    "captured for the heat maps.",
   wordsMax: 0,
   options: {
     project: {
@@ -216,7 +216,7 @@ export const SEED_COMMAND: Command = {
     },
     "no-pictures": {
       type: "boolean",
-      meaning: "leave the pictures of the shop's pages out",
+      meaning: "leave the captures of the shop's pages out",
     },
   },
   example: "footfall seed --weeks 12 --visitors 10000",

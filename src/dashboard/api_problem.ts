@@ -16,8 +16,13 @@ interface ProblemBody {
   readonly errors?: readonly ProblemPart[];
 }
 
-/** The codes for a server that cannot be reached, is about to stop, or has lost its database. */
-const OUTAGES: readonly string[] = ["unreachable", "shutting_down", "database_unavailable"];
+/** The codes for a server that cannot be reached, is about to stop, has lost its database, or is moving to another. */
+const OUTAGES: readonly string[] = [
+  "unreachable",
+  "shutting_down",
+  "database_unavailable",
+  "moving",
+];
 
 /** A refusal of the API, or a request that never got an answer (`status` 0, code `unreachable`). */
 export class ApiProblem extends Error {

@@ -16,3 +16,14 @@ Deno.test("a refusal is told once: what no field shows is the rest, with its pla
   const last = new ApiProblem(409, "last_owner", "One owner stays.");
   assert.equal(last.rest, "One owner stays.");
 });
+
+Deno.test("an outage, after which the page reads by itself, is what the server recovers from by itself", () => {
+  const isOutage = (code: string) => new ApiProblem(503, code, "Try again.").isOutage;
+  for (const code of ["unreachable", "shutting_down", "database_unavailable", "moving"]) {
+    assert.ok(isOutage(code), code);
+  }
+  // Another read may be too much again, and a server that has moved does not come back.
+  for (const code of ["read_timeout", "overloaded", "moved", "not_found"]) {
+    assert.ok(!isOutage(code), code);
+  }
+});
