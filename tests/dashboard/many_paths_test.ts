@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { newEvent } from "../support/app.ts";
 import { press } from "./acts.ts";
-import { dashboardWorld, type Visit } from "./page.ts";
+import { dashboardWorld, type PageOptions, type Visit } from "./page.ts";
 
 const PATHS = 130;
 const PROJECT = "prj_paths";
 const test = dashboardWorld({ isFilled: false });
 
 /** Makes a project with many pages, once, and opens a view of it. */
-async function opened(visit: Visit, query: string): Promise<Page> {
+async function opened(visit: Visit, query: string, size: PageOptions = {}): Promise<Page> {
   const { server } = visit;
   const { status } = await server.admin("GET", `/v1/projects/${PROJECT}`);
   if (status === 404) {
@@ -20,7 +20,7 @@ async function opened(visit: Visit, query: string): Promise<Page> {
     });
     assert.equal((await server.post(project, events)).status, 200);
   }
-  const page = await visit.open(query, { project: PROJECT });
+  const page = await visit.open(query, { ...size, project: PROJECT });
   await visit.settled(page);
   return page;
 }
@@ -37,16 +37,27 @@ test("many pages: a table that is sorted says that it has not all rows yet", asy
   assert.ok(!(await text()).includes("Sorted"), "all are there");
 });
 
-test("many pages: what the heat maps' list names is not cut before its end", async (visit) => {
-  const page = await opened(visit, "view=heatmaps");
-  const cut = await page.$$eval(
-    ".heatmaps-paths .cell-text",
+/** The names in a block's table that are cut off. */
+async function cutNames(page: Page, block: string): Promise<unknown[]> {
+  const names = await page.$$(`${block} .cell-text`);
+  assert.ok(names.length > 0, block);
+  return await page.$$eval(
+    `${block} .cell-text`,
     (cells) =>
       cells.filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
         scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1
       ).map(({ textContent }) => textContent),
   );
-  assert.deepEqual(cut, []);
+}
+
+test("many pages: paths are not cut before their end in narrow lists, and on phones", async (visit) => {
+  const page = await opened(visit, "view=heatmaps");
+  assert.deepEqual(await cutNames(page, ".heatmaps-paths"), []);
+  const phone = await opened(visit, "", { widthPx: 390, heightPx: 844 });
+  assert.deepEqual(await cutNames(phone, ".overview-split"), []);
+  await press(phone, "Details: Pages by visitors");
+  await phone.waitForSelector("dialog .cell-text");
+  assert.deepEqual(await cutNames(phone, "dialog"), []);
 });
 
 test("many pages: the columns of pages get the room that a list of visits has", async (visit) => {
