@@ -83,3 +83,16 @@ test("many pages: figures of another range look so until those of this one are h
   await visit.until(page, `${opacity} === "0.55"`);
   assert.equal(await visit.text(page, ".tile-figure:first-child"), shown);
 });
+
+test("a long id of a person does not make the page of a visit wider than a phone", async (visit) => {
+  const project = await visit.server.project({ id: "prj_long", name: "Long" });
+  const userId = "long.name.".repeat(12);
+  assert.equal((await visit.server.post(project, [newEvent({ userId, path: "/" })])).status, 200);
+  const page = await visit.open("view=visits", { project: "prj_long", widthPx: 390 });
+  await page.waitForSelector("tbody .row-button");
+  await page.click("tbody .row-button");
+  await visit.sees(page, "Other visits of this person");
+  await page.waitForSelector(".visit-person");
+  await visit.settled(page);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+});

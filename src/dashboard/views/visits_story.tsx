@@ -70,7 +70,8 @@ function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
       state={visits}
       actions={
         <ViewLink class="button" to={{ view: "people", params: { person: actor } }}>
-          <Icon name="person" /> {userId === null ? "The person" : userId}
+          <Icon name="person" />{" "}
+          <span class="visit-person">{userId === null ? "The person" : userId}</span>
         </ViewLink>
       }
       empty={isKnown && rows.length === 0 ? <p class="muted">None in this range.</p> : null}
