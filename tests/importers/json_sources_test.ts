@@ -354,6 +354,9 @@ Deno.test("Matomo: times are of the site's zone, texts escaped for HTML, names o
     assert.equal(event?.timestamp, expected * 1000);
   }
   assert.deepEqual(await mapped(MATOMO, { ...visit, actionDetails: [] }), []);
+  const cut = jsonLines("visits.json", [matomoVisit({ truncatedActionsCount: 3 })]);
+  const outcomes = (await convertedFiles(MATOMO, [cut])).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes.at(-1), { leftOut: "ends of visits that Matomo cut off" });
 });
 
 Deno.test("a file of another product is recognised and said", async () => {

@@ -214,5 +214,9 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
     });
     first = false;
   }
+  // Its `visitor_log_maximum_actions_per_visit`, 500 unless set, is how many of a visit it tells.
+  if ((numberOf(visit.truncatedActionsCount) ?? 0) > 0) {
+    mapped.push({ leftOut: "ends of visits that Matomo cut off" });
+  }
   return mapped;
 }
