@@ -297,68 +297,6 @@ Deno.test("Matomo: each action of a visit is an event", async () => {
   ]);
 });
 
-Deno.test("Matomo: times are of the site's zone, texts escaped for HTML, names of devices translated", async () => {
-  const first = 1_777_629_600;
-  const ahead = 2 * 3600;
-  // The shape of a reply of a site in Europe/Paris, asked for in French.
-  const visit = matomoVisit({
-    firstActionTimestamp: first - 3,
-    deviceType: "Bureau",
-    deviceTypeIcon: "plugins/Morpheus/icons/dist/devices/desktop.png",
-    browserName: "Inconnu",
-    browserCode: "UNK",
-    operatingSystemName: "Inconnu",
-    operatingSystemCode: "UNK",
-    referrerName: "Tom &amp; Jerry",
-    actionDetails: [
-      {
-        type: "action",
-        url: "https://shop.example/?a=1&b=2",
-        pageTitle: "Q&amp;A &lt;1&gt; &quot;L&#039;été&quot; &amp;lt;",
-        pageId: "1",
-        timestamp: first + ahead,
-      },
-      {
-        type: "event",
-        eventCategory: "A &amp; B",
-        eventAction: "&lt;play&gt;",
-        eventName: "&quot;x&quot;",
-        pageId: "2",
-        timestamp: first + ahead + 9,
-      },
-    ],
-  });
-  const [page, played] = await mapped(MATOMO, visit);
-  assert.deepEqual([page?.timestamp, played?.timestamp], [first * 1000, (first + 9) * 1000]);
-  assert.deepEqual([page?.url, page?.title, page?.campaign?.source], [
-    "https://shop.example/?a=1&b=2",
-    `Q&A <1> "L'été" &lt;`,
-    "Tom & Jerry",
-  ]);
-  assert.deepEqual([played?.name, played?.properties], ["<play>", {
-    dimension1: "gold",
-    category: "A & B",
-    label: '"x"',
-  }]);
-  const { browser, os, device } = page?.server ?? {};
-  assert.deepEqual([browser, os, device], [null, null, "desktop"]);
-  // Behind UTC by three hours and a half; without actions; times that no zone explains.
-  for (
-    const [written, expected] of [[first - 12_600, first], [
-      first + 90_000,
-      first + 90_000,
-    ]] as const
-  ) {
-    const actionDetails = [{ type: "action", url: "/", pageId: "1", timestamp: written }];
-    const [event] = await mapped(MATOMO, { ...visit, actionDetails });
-    assert.equal(event?.timestamp, expected * 1000);
-  }
-  assert.deepEqual(await mapped(MATOMO, { ...visit, actionDetails: [] }), []);
-  const cut = jsonLines("visits.json", [matomoVisit({ truncatedActionsCount: 3 })]);
-  const outcomes = (await convertedFiles(MATOMO, [cut])).map(({ outcome }) => outcome);
-  assert.deepEqual(outcomes.at(-1), { leftOut: "ends of visits that Matomo cut off" });
-});
-
 Deno.test("a file of another product is recognised and said", async () => {
   const cases: [ImportSource, unknown, RegExp][] = [
     [
