@@ -67,4 +67,7 @@ addEventListener("hashchange", () => {
   if (location.hash.startsWith("#token=")) void resumeSession();
 });
 
-render(<App />, document.getElementById("app")!);
+const root = document.getElementById("app")!;
+// Rendering takes over what the page began with where it begins with the same, and else leaves it beside the rest.
+if (openedLink.peek() !== null) root.replaceChildren();
+render(<App />, root);

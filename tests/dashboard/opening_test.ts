@@ -38,3 +38,10 @@ test("opening: the page says so until it is known who is signed in", async (visi
   await page.waitForSelector(".sign-in");
   assert.equal(await page.$(".opening"), null);
 });
+
+test("opening: the page of a link begins with that page alone", async (visit) => {
+  visit.expectedFaults.push("401", "403");
+  const page = await visit.open("", { fragment: "invitation=abc" });
+  await page.waitForSelector(".sign-in h1");
+  assert.equal(await page.$(".opening"), null);
+});
