@@ -1,4 +1,5 @@
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
+import { keyedRow } from "../query/keyed_rows.ts";
 import {
   FIGURES,
   IMPORTED_SOURCES,
@@ -69,8 +70,16 @@ const keysOf = (projectId: number, days: readonly CoveredDay[]) => [
   ...arrayLiterals(["day", "source"], days),
 ];
 
-const DAYS = `unnest($2::text::int[], $3::text::text[]) AS k (day, source)
-    JOIN imported_days d ON d.project_id = $1::int AND d.day = k.day AND d.source = k.source`;
+/** Returns the days `d` of the keys `k` with a dimension: each is looked up by its key. */
+const daysOf = (dimension: string): string =>
+  `CROSS JOIN ${
+    keyedRow(
+      "imported_days v",
+      `v.day = k.day AND v.source = k.source AND v.dimension = ${dimension}`,
+      "$1::int",
+    )
+  } AS d`;
+const KEYS = "unnest($2::text::int[], $3::text::text[]) AS k (day, source)";
 
 /** Returns the unsplit sums of each day. */
 export async function sumsByDay(
@@ -82,7 +91,7 @@ export async function sumsByDay(
   return await sql.query<ImportedSums & { readonly day: number } & Row>(
     `SELECT d.day,
       ${SUMS}
-    FROM ${DAYS} AND d.dimension = 'all'
+    FROM ${KEYS} ${daysOf("'all'")}
     CROSS JOIN LATERAL ${VALUES}
     GROUP BY d.day ORDER BY d.day`,
     keysOf(projectId, days),
@@ -100,8 +109,7 @@ export async function sumsOfAll(
   const [row] = await sql.query<ImportedSums & Row>(
     `SELECT ${SUMS}
     FROM unnest($2::text::int[], $3::text::text[], $4::text::text[]) AS k (day, source, dimension)
-    JOIN imported_days d ON d.project_id = $1::int AND d.day = k.day AND d.source = k.source
-      AND d.dimension = k.dimension
+    ${daysOf("k.dimension")}
     CROSS JOIN LATERAL ${VALUES}`,
     [...keysOf(projectId, days), arrayLiteral(summed)],
   );
@@ -119,7 +127,7 @@ export async function sumsByValue(
   return await sql.query<ImportedSums & { readonly value: string | null } & Row>(
     `SELECT u.value,
       ${SUMS}
-    FROM ${DAYS} AND d.dimension = $4::text
+    FROM ${KEYS} ${daysOf("$4::text")}
     CROSS JOIN LATERAL ${VALUES}
     GROUP BY u.value`,
     [...keysOf(projectId, days), dimension],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { arrayLiterals, type Sql } from "../db/sql.ts";
+import { keyedRow } from "../query/keyed_rows.ts";
 import { dateOfDay, dayNumber } from "../query/local_dates.ts";
 import {
   FIGURES,
@@ -34,6 +35,8 @@ interface Prepared {
   readonly digest: string;
 }
 
+const OF_DAY = "v.source = $2::text AND v.day = k.day AND v.dimension = k.dimension";
+
 const keyOf = (day: number, dimension: string) => `${day} ${dimension}`;
 
 async function digestsOf(
@@ -45,8 +48,7 @@ async function digestsOf(
   const rows = await sql.query<{ day: number; dimension: string; digest: string }>(
     `SELECT i.day, i.dimension, i.digest
     FROM unnest($3::text::int[], $4::text::text[]) AS k (day, dimension)
-    JOIN imported_days i ON i.project_id = $1::int AND i.source = $2::text
-      AND i.day = k.day AND i.dimension = k.dimension`,
+    CROSS JOIN ${keyedRow("imported_days v", OF_DAY, "$1::int")} AS i`,
     [projectId, source, ...arrayLiterals(["day", "dimension"], days)],
   );
   return new Map(rows.map(({ day, dimension, digest }) => [keyOf(day, dimension), digest]));

@@ -42,11 +42,17 @@ INSERT INTO identities (project_id, identity_id, actor_id, linked_ms, linked_by,
 SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[],
   $6::text::"char"[], $7::text::text[]) AS a`;
 
+// Each row is looked up by its key, where an UPDATE may be planned to read all identities of the project. None is inserted.
 const LINK = `
-UPDATE identities i SET actor_id = a.actor_id, linked_ms = a.linked_ms, linked_by = a.linked_by
+INSERT INTO identities AS i (project_id, identity_id, actor_id, linked_ms, linked_by, kind, value)
+SELECT $1::int, a.*, own.kind, own.value
 FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[])
   AS a (identity_id, actor_id, linked_ms, linked_by)
-WHERE i.project_id = $1::int AND i.identity_id = a.identity_id`;
+CROSS JOIN LATERAL (
+  SELECT kind, value FROM identities
+  WHERE project_id = (SELECT $1::int) AND identity_id = a.identity_id OFFSET 0) AS own
+ON CONFLICT (project_id, identity_id) DO UPDATE
+SET actor_id = excluded.actor_id, linked_ms = excluded.linked_ms, linked_by = excluded.linked_by`;
 
 /** Formats the visitor hash as it is shown and stored: in URL-safe Base64. */
 function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
@@ -211,10 +217,11 @@ export async function identitiesOf(
     FROM unnest($2::text::int[]) AS k (actor_id)
     CROSS JOIN LATERAL (
       SELECT identity_id, actor_id FROM identities
-      WHERE project_id = $1::int AND identity_id = k.actor_id AND actor_id = identity_id
+      WHERE project_id = (SELECT $1::int) AND identity_id = k.actor_id AND actor_id = identity_id
       UNION ALL
       SELECT identity_id, actor_id FROM identities
-      WHERE project_id = $1::int AND actor_id = k.actor_id AND actor_id <> identity_id) i`,
+      WHERE project_id = (SELECT $1::int) AND actor_id = k.actor_id AND actor_id <> identity_id
+      OFFSET 0) i`,
     [projectId, arrayLiteral([...actors])],
   );
   return new Map(rows.map(({ identity_id, actor_id }) => [identity_id, actor_id]));
@@ -228,7 +235,9 @@ export async function actorsOf(
 ): Promise<Set<number>> {
   const rows = await tx.query<{ actor_id: number }>(
     `SELECT DISTINCT i.actor_id FROM unnest($2::text::int[]) AS k (identity_id)
-    JOIN identities i ON i.project_id = $1::int AND i.identity_id = k.identity_id`,
+    CROSS JOIN LATERAL (
+      SELECT actor_id FROM identities
+      WHERE project_id = (SELECT $1::int) AND identity_id = k.identity_id OFFSET 0) AS i`,
     [projectId, arrayLiteral([...identities])],
   );
   return new Set(rows.map(({ actor_id }) => actor_id));

@@ -1,4 +1,4 @@
-import { arrayLiteral, arrayLiterals, exists, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, exists, isOneOf, type Sql } from "../db/sql.ts";
 import { EventColumns } from "../store/event_columns.ts";
 import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
 import { UnreadableBlock } from "../store/journal_block.ts";
@@ -41,7 +41,8 @@ interface PendingEvents {
   readonly unreadable: readonly number[];
 }
 
-// The oldest rows that together hold at least this many events.
+// The oldest rows that together hold at least this many events. Each is looked up by its key: the planner would take a
+// project that its statistics do not know for one without rows, and read all of them for each.
 const OLDEST = `
 SELECT ${STORED_ROW} FROM (
   SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
@@ -50,7 +51,8 @@ SELECT ${STORED_ROW} FROM (
     SELECT journal_id, event_count, octet_length(block) AS bytes FROM journal
     WHERE project_id = $1::int AND projected_at IS NULL
     ORDER BY journal_id LIMIT ${PROJECTION_ROWS_MAX}) AS pending
-) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
+) AS o CROSS JOIN LATERAL (
+  SELECT * FROM journal WHERE project_id = (SELECT $1::int) AND journal_id = o.journal_id OFFSET 0) AS j
 WHERE o.before < $2::int AND o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
 // One event that was set aside, alone: if it fails again, no other event is affected.
@@ -83,6 +85,14 @@ export async function asideEvent(tx: Sql, projectId: number): Promise<PendingEve
   const aside = { journalId: row.journal_id, eventId, place: -1, isLast: false };
   return { ...nothing, first: aside, aside };
 }
+
+// Rows are looked up by their key, and their place in the ascending list by halving it: joined with it, all rows of the
+// project may be read.
+const PLACE = "width_bucket(journal_id, (SELECT $2::text::int8[]))";
+const TAKEN = `
+UPDATE journal SET projected_count = (SELECT $3::text::int[])[${PLACE}],
+  projected_at = CASE WHEN (SELECT $4::text::bool[])[${PLACE}] THEN now() END
+WHERE project_id = (SELECT $1::int) AND ${isOneOf("journal_id", "$2::text::int8[]")}`;
 
 /** Returns the result of `read`; null: it threw UnreadableBlock. */
 export function readable<T>(read: () => T): T | null {
@@ -144,7 +154,7 @@ export async function markProjected(
     await tx.query(
       `UPDATE journal SET projected_at = now(),
         set_aside_until = now() + make_interval(secs => ${SET_ASIDE_MS / 1000})
-      WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])`,
+      WHERE project_id = (SELECT $1::int) AND ${isOneOf("journal_id", "$2::text::int8[]")}`,
       [projectId, arrayLiteral(unreadable)],
     );
   }
@@ -157,14 +167,7 @@ export async function markProjected(
     );
   }
   if (taken.length === 0) return;
-  await tx.query(
-    `UPDATE journal j SET projected_count = t.up_to,
-      projected_at = CASE WHEN t.is_whole THEN now() END
-    FROM unnest($2::text::int8[], $3::text::int[], $4::text::bool[])
-      AS t (journal_id, up_to, is_whole)
-    WHERE j.project_id = $1::int AND j.journal_id = t.journal_id`,
-    [projectId, ...arrayLiterals(["journalId", "upTo", "isWhole"], taken)],
-  );
+  await tx.query(TAKEN, [projectId, ...arrayLiterals(["journalId", "upTo", "isWhole"], taken)]);
 }
 
 // An event that is already set aside moves to the end of its row's list.
@@ -188,7 +191,7 @@ export async function setAside(tx: Sql, projectId: number, event: PlacedEvent): 
 /** Returns the id of the last pending journal row; null: none is pending. */
 export async function lastWaiting(sql: Sql, projectId: number): Promise<number | null> {
   const [row] = await sql.query<{ journal_id: number | null }>(
-    "SELECT max(journal_id) AS journal_id FROM journal WHERE project_id = $1::int AND projected_at IS NULL",
+    "SELECT max(journal_id) AS journal_id FROM journal WHERE project_id = (SELECT $1::int) AND projected_at IS NULL",
     [projectId],
   );
   return row?.journal_id ?? null;

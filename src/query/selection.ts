@@ -1,5 +1,6 @@
 import { deviceOf } from "./field_values.ts";
 import type { EVENT_FIELDS, EventMatch, Filter, SessionField } from "./filters.ts";
+import { keyedRow } from "./keyed_rows.ts";
 
 export const BOT_CHOICES = ["exclude", "include", "only"] as const;
 export type BotChoice = typeof BOT_CHOICES[number];
@@ -67,9 +68,21 @@ export function dictionaryOf(field: OfDictionary): Dictionary {
  * the entry path.
  */
 export function sessionValue(field: SessionDimension) {
+  const { table, key, text } = valueOfSession(field);
+  return { joins: `LEFT JOIN ${table} v ON v.project_id = s.project_id AND ${key}`, value: text };
+}
+
+/**
+ * Returns the same for a list `s` of ids: each is looked up, as the list may be short and the dictionary long.
+ * @param project the parameter for the project's number
+ */
+export function listedValue(field: SessionDimension, project: string) {
+  const { table, key, text } = valueOfSession(field);
+  return { joins: `LEFT JOIN ${keyedRow(`${table} v`, key, project)} AS v ON true`, value: text };
+}
+
+function valueOfSession(field: SessionDimension) {
   const { table, id, text } = dictionaryOf(field);
   const ofTerms = field === "exitPath" ? "exit_path_id" : "entry_path_id";
-  const column = table === "terms" ? ofTerms : id;
-  const on = `v.project_id = s.project_id AND v.${id} = s.${column}`;
-  return { joins: `LEFT JOIN ${table} v ON ${on}`, value: text };
+  return { table, text, key: `v.${id} = s.${table === "terms" ? ofTerms : id}` };
 }

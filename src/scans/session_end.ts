@@ -8,12 +8,14 @@ import type { TimelineSource } from "./read.ts";
 /** The earliest start and the latest end of the sessions that cross a moment; nulls: none does. */
 const FIGURES = "min(s.first_ms) AS first_ms, max(s.last_ms) AS last_ms";
 
+// A subquery hides the project from the planner: it would take one that its statistics do not know for one without rows,
+// and read all of its sessions for each actor.
 const CROSSING_OF_ACTORS = `
 SELECT ${FIGURES}
 FROM unnest($3::text::int[]) AS near (actor_id)
 CROSS JOIN LATERAL (
   SELECT first_ms, last_ms FROM sessions
-  WHERE project_id = $1::int AND actor_id = near.actor_id AND first_ms < $2::int8
+  WHERE project_id = (SELECT $1::int) AND actor_id = near.actor_id AND first_ms < $2::int8
   ORDER BY first_ms DESC LIMIT 1
 ) AS s
 WHERE s.last_ms >= $2::int8`;

@@ -1,5 +1,5 @@
 import { numberOf } from "../db/binary_rows.ts";
-import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, isOneOf, type Row, type Sql } from "../db/sql.ts";
 import type { EventBatch } from "./batch_columns.ts";
 import type { EventSource } from "./event_source.ts";
 import { blocksOfIdentities } from "./identity_events.ts";
@@ -75,7 +75,7 @@ async function rebuilt(
   return await buildSegment(stored, keeps, yieldIfDue, await rulesOf(sql, projectId, stored));
 }
 
-const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
+const WITH_IDS = `project_id = (SELECT $1::int) AND ${isOneOf("segment_id", "$2::text::int8[]")}`;
 const READ = `SELECT segment_id::int8, head, body FROM segments WHERE ${WITH_IDS}`;
 const DELETE = `DELETE FROM segments WHERE ${WITH_IDS}`;
 

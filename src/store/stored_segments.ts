@@ -70,7 +70,8 @@ const FETCH = `
 SELECT w.number, substring(s.body FROM w.start + 1 FOR w.bytes) AS bytes
 FROM unnest($2::text::int8[], $3::text::int[], $4::text::int[])
   WITH ORDINALITY AS w (segment_id, start, bytes, number)
-JOIN segments s ON s.project_id = $1::int AND s.segment_id = w.segment_id`;
+CROSS JOIN LATERAL (
+  SELECT body FROM segments WHERE project_id = (SELECT $1::int) AND segment_id = w.segment_id OFFSET 0) s`;
 
 /**
  * Fetches these columns of these blocks, and returns a reader of each entry of `wanted`, in its order.

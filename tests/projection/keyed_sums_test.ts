@@ -15,6 +15,7 @@ import {
 import { NEVER } from "../../src/store/no_day.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { rowsDeleted, rowsRead } from "../support/rows_read.ts";
 
 const ACTORS = 10_000;
 const WANTED = 200;
@@ -66,33 +67,6 @@ async function fill(database: Database, projectId: number, actors: number): Prom
     SELECT ${project}, n, ${NEVER}, n, a, 1 FROM ${actor}, ${each}`,
     sizes,
   );
-}
-
-const READ = "seq_tup_read + coalesce(idx_tup_fetch, 0)";
-const DELETED = "n_tup_del";
-
-/** Returns a count of the tables so far; that of earlier transactions may be part of it. */
-async function counted(tx: Sql, count: typeof READ | typeof DELETED): Promise<number> {
-  const [row] = await tx.query<{ rows: number }>(
-    `SELECT sum(${count})::int AS rows FROM pg_stat_xact_user_tables
-    WHERE relname IN ('${TABLES.join("', '")}')`,
-  );
-  return row!.rows;
-}
-
-/** Returns how many rows the work reads, in a transaction that is undone. */
-async function rowsRead(database: Database, work: (tx: Sql) => Promise<void>): Promise<number> {
-  let read = 0;
-  const undone = new Error("undone");
-  await database.transaction(async (tx) => {
-    const before = await counted(tx, READ);
-    await work(tx);
-    read = await counted(tx, READ) - before;
-    throw undone;
-  }).catch((error) => {
-    if (error !== undone) throw error;
-  });
-  return read;
 }
 
 const wanted = Array.from({ length: WANTED }, (_, i) => 20 * (i + 1));
@@ -149,9 +123,9 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
   rollUp: async (tx) => {
     const on = (actor: number, day: number) => ({ firstMs: actor, firstDay: actor, days: [day] });
     const moved = wanted.map((actor) => ({ actor, before: on(actor, 2), after: on(actor, 3) }));
-    const before = await counted(tx, DELETED);
+    const before = await rowsDeleted(tx, TABLES);
     await rollUp(tx, ROLLUPS, changesOf(moved));
-    assert.equal(await counted(tx, DELETED) - before, WANTED);
+    assert.equal(await rowsDeleted(tx, TABLES) - before, WANTED);
   },
   acquisitionSums: async (tx) => {
     const sums = new AcquisitionSums(tx, 1);
@@ -177,7 +151,7 @@ onBothEngines(
     await fillSessions(database, 1, [ACTORS + 1, ACTORS + LONG_ACTORS], LONG_EACH);
     for (const [name, work] of Object.entries(WORKS)) {
       await t.step(name, async () => {
-        const read = await rowsRead(database, work);
+        const read = await rowsRead(database, TABLES, work);
         assert.ok(read <= 6 * EACH * WANTED, `${name} reads ${read} rows`);
       });
     }

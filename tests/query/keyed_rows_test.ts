@@ -5,11 +5,14 @@ import { Identities } from "../../src/projection/identities.ts";
 import { termDigests } from "../../src/query/filter_conditions.ts";
 import type { Filter } from "../../src/query/filters.ts";
 import { knownValues } from "../../src/query/known_values.ts";
+import { findPerson } from "../../src/query/person_id.ts";
+import { idBounds } from "../../src/scans/id_bounds.ts";
 import { namedIds } from "../../src/scans/named_ids.ts";
 import { readIds } from "../../src/scans/value_texts.ts";
 import { columnsOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { rowsRead } from "../support/rows_read.ts";
 
 const ROWS = 20_000;
 const WANTED = 300;
@@ -34,24 +37,6 @@ async function fill(database: Database, projectId: number, rows: number): Promis
     SELECT $1::int, i, i, 'u', 'user ' || i FROM generate_series(10, $2::int) AS i`,
     [projectId, rows],
   );
-}
-
-/** Returns how many rows of the dictionaries the work reads, in a transaction that is undone. */
-async function rowsRead(database: Database, work: (tx: Sql) => Promise<void>): Promise<number> {
-  let read = 0;
-  const undone = new Error("undone");
-  await database.transaction(async (tx) => {
-    await work(tx);
-    const [row] = await tx.query<{ rows: number }>(
-      `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
-      FROM pg_stat_xact_user_tables WHERE relname IN ('terms', 'identities')`,
-    );
-    read = row!.rows;
-    throw undone;
-  }).catch((error) => {
-    if (error !== undone) throw error;
-  });
-  return read;
 }
 
 onBothEngines(
@@ -87,6 +72,14 @@ onBothEngines(
         ]);
         assert.deepEqual([byPath?.ids.length, byUser?.ids.length], [WANTED, WANTED]);
       },
+      findPerson: async (tx) =>
+        assert.deepEqual(await findPerson(tx, 1, user(20)), {
+          ...{ actor_id: 20, kind: "u", value: user(20) },
+        }),
+      idBounds: async (tx) =>
+        assert.deepEqual(await idBounds(tx, 1, "termMax", "identityMax"), {
+          ...{ termMax: ROWS + 9, identityMax: ROWS },
+        }),
       dictionaries: async (tx) => void await new Dictionaries(null).resolve(tx, 1, columnsOf(rows)),
       identities: async (tx) => {
         const ids = rows.map(({ event_id }) => event_id);
@@ -94,7 +87,7 @@ onBothEngines(
       },
     };
     for (const [name, work] of Object.entries(works)) {
-      const read = await rowsRead(database, work);
+      const read = await rowsRead(database, TABLES, work);
       assert.ok(read <= 10 * WANTED, `${name} reads ${read} rows`);
     }
   },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
-import { sessionValue } from "../../query/selection.ts";
+import { listedValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
@@ -28,12 +28,11 @@ async function placesOf(
   wanted: string | null,
 ): Promise<Uint8Array> {
   const params = new SqlParams();
-  const { joins, value } = sessionValue(by);
+  const { joins, value } = listedValue(by, params.int(projectId));
   const lists = [params.ints([...idOf.keys()]), params.ints([...idOf])];
   const rows = await sql.query<{ number: number }>(
     `SELECT s.number FROM (
-      SELECT *, ${params.int(projectId)} AS project_id
-      FROM unnest(${lists.join(", ")}) AS listed (number, ${idOfSession(by)})
+      SELECT * FROM unnest(${lists.join(", ")}) AS listed (number, ${idOfSession(by)})
     ) AS s ${joins} WHERE ${value} IS NOT DISTINCT FROM ${params.text(wanted)}`,
     params.values,
   );

@@ -1,7 +1,7 @@
 import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import type { Row } from "../../db/sql.ts";
 import { afterCursor, type RowCursor } from "../../query/row_cursor.ts";
-import { sessionValue } from "../../query/selection.ts";
+import { listedValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { PlaceAmounts } from "../../scans/place_amounts.ts";
 import type { AcquisitionSource, ShownTally } from "./acquisition_scan.ts";
@@ -61,7 +61,6 @@ async function valuesAfter(
   const places = rowCandidates([sums.visitors, sums.newVisitors], isListed, cursor, rows);
   if (places.length === 0) return [];
   const params = new SqlParams();
-  const { joins, value } = sessionValue(by);
   const counts = sortedBy(withGoal);
   const names = counts.map((_, i) => `count_${i}`);
   const columns = [
@@ -70,17 +69,18 @@ async function valuesAfter(
     ...counts.map((count) => places.map((place) => sums[count][place]!)),
   ];
   const project = params.int(projectId);
+  const { joins, value } = listedValue(by, project);
   const rules = prevailingRules(tally, places).map((traffics) => traffics.join(" "));
   return await sql.query<Row & { place: number; value: string | null; rule: string }>(
     `SELECT place, value, (
         SELECT min(t.rule COLLATE "C") FROM traffic t
-        WHERE t.project_id = ${project} AND t.traffic_id = ANY (string_to_array(rules, ' ')::int[])
+        WHERE t.project_id = (SELECT ${project})
+          AND t.traffic_id = ANY (string_to_array(rules, ' ')::int[])
       ) AS rule
     FROM (
       SELECT s.*, ${value} AS value
       FROM (
-        SELECT *, ${project} AS project_id
-        FROM unnest(${columns.map((column) => params.ints(column)).join(", ")}, ${
+        SELECT * FROM unnest(${columns.map((column) => params.ints(column)).join(", ")}, ${
       params.texts(rules)
     }) AS counted (place, ${idOfSession(by)}, ${names.join(", ")}, rules)
       ) AS s ${joins}

@@ -126,7 +126,7 @@ interface InsightParameters {
 /** Returns the time of the project's first event; null: there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   const [row] = await sql.query<{ first_ms: number | null }>(
-    "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = $1::int",
+    "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = (SELECT $1::int)",
     [scope.projectId],
   );
   return row!.first_ms;

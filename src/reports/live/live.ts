@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { NO_EFFECT } from "../../query/without_effect.ts";
 import type { Read } from "../../scans/read.ts";
@@ -38,7 +39,7 @@ async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveCounts) {
   return await sql.query<{ path: string; visitors: number }>(
     `SELECT t.term AS path, c.visitors
     FROM unnest(${counts.join(", ")}) AS c (path_id, visitors)
-    JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.path_id
+    CROSS JOIN ${keyedRow("terms v", "v.term_id = c.path_id", params.int(scope.projectId))} AS t
     ORDER BY c.visitors DESC, t.term COLLATE "C" LIMIT ${params.int(LIVE_PAGES_MAX)}`,
     params.values,
   );

@@ -91,8 +91,13 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
   if (!isStorable(id)) throw unknown;
   const rows = await sql.query<Identity>(
     `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
-    FROM identities i
-    WHERE i.project_id = $1::int AND i.actor_id = (${ACTOR_OF_ID})
+    FROM (${ACTOR_OF_ID}) AS o CROSS JOIN LATERAL (
+      SELECT * FROM identities
+      WHERE project_id = (SELECT $1::int) AND identity_id = o.actor_id AND actor_id = identity_id
+      UNION ALL
+      SELECT * FROM identities
+      WHERE project_id = (SELECT $1::int) AND actor_id = o.actor_id AND actor_id <> identity_id
+      OFFSET 0) AS i
     ORDER BY position(i.kind::text IN 'uah'), i.value`,
     [projectId, id],
   );

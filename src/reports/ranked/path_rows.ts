@@ -1,5 +1,6 @@
 import type { Row } from "../../db/sql.ts";
 import { afterCursor, cutPage, encodeRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
@@ -28,7 +29,7 @@ export async function pathsAfter(
   const found = await sql.query<Row & { readonly id: number; readonly path: string }>(
     `SELECT c.id, t.term AS path
     FROM unnest(${counted.join(", ")}) AS c (id, first, second)
-    JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.id
+    CROSS JOIN ${keyedRow("terms v", "v.term_id = c.id", params.int(scope.projectId))} AS t
     WHERE ${afterCursor(params, cursor, ["c.first", "c.second"], "t.term")}
     ORDER BY c.first DESC, c.second DESC, t.term COLLATE "C"
     LIMIT ${params.int(limit + 1)}`,

@@ -8,6 +8,7 @@ import {
   readRowCursor,
   type RowCursor,
 } from "../../query/row_cursor.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";
@@ -86,8 +87,8 @@ async function readFound(
   return await sql.query<FoundPerson>(
     `SELECT k.actor_id, k.last_ms, i.kind::text AS kind, i.value AS actor, a.first_ms
     FROM unnest(${lists}) AS k (actor_id, last_ms)
-    JOIN identities i ON i.project_id = ${project} AND i.identity_id = k.actor_id
-    LEFT JOIN actors a ON a.project_id = ${project} AND a.actor_id = k.actor_id
+    CROSS JOIN ${keyedRow("identities v", "v.identity_id = k.actor_id", project)} AS i
+    LEFT JOIN ${keyedRow("actors v", "v.actor_id = k.actor_id", project)} AS a ON true
     WHERE ${afterCursor(params, cursor, ["k.last_ms"], WHO)}
     ORDER BY k.last_ms DESC, ${WHO} COLLATE "C" LIMIT ${params.int(rows)}`,
     params.values,

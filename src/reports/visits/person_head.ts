@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
 import { deviceOf } from "../../query/field_values.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
@@ -48,8 +49,8 @@ async function seenValues<K extends string>(
     `SELECT ${names.join(", ")}, count(*) AS visits, max(last_ms) AS last_ms FROM (
       SELECT s.last_ms, ${names.map((name) => `${columns[name]} AS ${name}`).join(", ")}
       FROM sessions s
-      JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
-      WHERE s.project_id = $1::int AND s.actor_id = $2::int
+      CROSS JOIN ${keyedRow("contexts v", "v.context_id = s.context_id", "$1::int")} AS c
+      WHERE s.project_id = (SELECT $1::int) AND s.actor_id = $2::int
         AND s.first_ms >= $3::int8 AND s.first_ms < $4::int8 AND ${ofBots(scope.bots)}
     ) AS own
     GROUP BY ${names.join(", ")}
@@ -63,10 +64,11 @@ async function seenValues<K extends string>(
   });
 }
 
-// In an order that events determine. That of identity ids depends on which event arrived first.
+// In an order that events determine. That of identity ids depends on which event arrived first. A subquery hides the
+// project from the planner: it would take one that its statistics do not know for one without rows, and read all of them.
 const ANONYMOUS_IDS = `
 SELECT value FROM identities
-WHERE project_id = $1::int AND kind = 'a'
+WHERE project_id = (SELECT $1::int) AND kind = 'a'
   AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
 ORDER BY linked_ms DESC NULLS LAST, value COLLATE "C" LIMIT $3::int`;
 
@@ -83,7 +85,7 @@ export async function personHead(
     PERSON_IDS_MAX,
   ]);
   const [ever] = await sql.query<Row & { first_ms: number }>(
-    "SELECT first_ms FROM actors WHERE project_id = $1::int AND actor_id = $2::int",
+    "SELECT first_ms FROM actors WHERE project_id = (SELECT $1::int) AND actor_id = $2::int",
     [projectId, actorId],
   );
   const goals = await listGoals(sql, projectId);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts";
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
@@ -25,15 +26,13 @@ async function visitsOf(
 ): Promise<Map<number, number>> {
   const { sql, scope } = source;
   const params = new SqlParams();
+  const project = params.int(scope.projectId);
+  const ofActor = `v.actor_id = k.actor_id AND v.first_ms >= ${params.ms(span.fromMs)}
+    AND v.first_ms < ${params.ms(span.toMs)}`;
   const own = `SELECT s.actor_id, s.first_ms, s.last_ms FROM unnest(${
     params.ints(actors)
   }) AS k (actor_id)
-    CROSS JOIN LATERAL (
-      SELECT * FROM sessions s
-      WHERE s.project_id = ${params.int(scope.projectId)} AND s.actor_id = k.actor_id
-        AND s.first_ms >= ${params.ms(span.fromMs)} AND s.first_ms < ${params.ms(span.toMs)}
-        AND ${ofBots(scope.bots)}
-      OFFSET 0) AS s`;
+    CROSS JOIN ${keyedRow("sessions v", ofActor, project)} AS s WHERE ${ofBots(scope.bots)}`;
   if (!isNarrowed(scope)) {
     const counts = await sql.query<Row & { actor_id: number; visits: number }>(
       `SELECT actor_id, count(*) AS visits FROM (${own}) AS own GROUP BY actor_id`,

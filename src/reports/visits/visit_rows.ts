@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Row, Sql } from "../../db/sql.ts";
 import { deviceOf } from "../../query/field_values.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import { WorthShown } from "../saved/goal_worth.ts";
 import { visitId } from "./visit_id.ts";
 
@@ -66,12 +67,14 @@ const MEMBERS = `s.actor_id, s.first_ms, s.last_ms, s.entry_id::text AS entry_id
   n.term AS "entryPath", x.term AS "exitPath",
   c.country, c.region, c.city, c.browser, c.os, ${deviceOf("c")} AS device,
   s.views AS pageviews, s.events`;
+const rowOf = (table: string, key: string): string =>
+  keyedRow(`${table} v`, `v.${key}`, "s.project_id");
 const DICTIONARIES = `
-  JOIN identities i ON i.project_id = s.project_id AND i.identity_id = s.actor_id
-  LEFT JOIN traffic t ON t.project_id = s.project_id AND t.traffic_id = s.traffic_id
-  LEFT JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
-  LEFT JOIN terms n ON n.project_id = s.project_id AND n.term_id = s.entry_path_id
-  LEFT JOIN terms x ON x.project_id = s.project_id AND x.term_id = s.exit_path_id`;
+  CROSS JOIN ${rowOf("identities", "identity_id = s.actor_id")} AS i
+  LEFT JOIN ${rowOf("traffic", "traffic_id = s.traffic_id")} AS t ON true
+  LEFT JOIN ${rowOf("contexts", "context_id = s.context_id")} AS c ON true
+  LEFT JOIN ${rowOf("terms", "term_id = s.entry_path_id")} AS n ON true
+  LEFT JOIN ${rowOf("terms", "term_id = s.exit_path_id")} AS x ON true`;
 /** Orders visits newest first; those of one millisecond by the id of their entry event, descending. */
 export const NEWEST_FIRST = "first_ms DESC, entry_id DESC";
 

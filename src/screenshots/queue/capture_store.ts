@@ -142,8 +142,8 @@ export async function captureStates(
       c.width_px, c.height_px, c.is_cut
     FROM capture_pages p
     LEFT JOIN captures c ON c.project_id = p.project_id AND c.capture_id = p.capture_id
-    WHERE p.project_id = $1::int AND p.path_digest IN (
-      SELECT ${pathDigest("path")} FROM unnest($2::text::text[]) AS path)`,
+    WHERE p.project_id = (SELECT $1::int) AND p.path_digest = ANY (ARRAY(
+      SELECT ${pathDigest("path")} FROM unnest($2::text::text[]) AS path))`,
     [projectId, arrayLiteral(paths)],
   );
   return rows.map((row) => ({

@@ -3,13 +3,13 @@ import { pathDigest } from "./capture_store.ts";
 import { pagePath, spellings } from "./visited_paths.ts";
 
 const STORED = `
-SELECT term FROM terms WHERE project_id = $1::int
+SELECT term FROM terms WHERE project_id = (SELECT $1::int)
   AND digest = ANY (ARRAY(SELECT ${pathDigest("text")} FROM unnest($2::text::text[]) AS text))`;
 
 // Tasks first: a running capture ends its task before it stores the picture, in one transaction. So either the
 // picture is there to be deleted, or the task is gone and the picture is not stored.
 const OF_PAGES = ["capture_tasks", "captures", "capture_pages"].map((table) => `
-DELETE FROM ${table} WHERE project_id = $1::int
+DELETE FROM ${table} WHERE project_id = (SELECT $1::int)
   AND path_digest = ANY (ARRAY(SELECT ${
   pathDigest("path")
 } FROM unnest($2::text::text[]) AS path))`);

@@ -1,6 +1,7 @@
 import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
@@ -101,7 +102,7 @@ export async function mostVisitedPaths(
     return await source.sql.query<{ path: string }>(
       `SELECT t.term AS path
       FROM unnest($2::text::int[], $3::text::int[], $4::text::int[]) AS p (path_id, visitors, views)
-      JOIN terms t ON t.project_id = $1::int AND t.term_id = p.path_id
+      CROSS JOIN ${keyedRow("terms v", "v.term_id = p.path_id", "$1::int")} AS t
       ORDER BY p.visitors DESC, p.views DESC, t.term COLLATE "C"`,
       [projectId, ...columns.map(arrayLiteral)],
     );
@@ -118,7 +119,7 @@ export async function mostVisitedPaths(
 const HOSTS = `
 SELECT c.host
 FROM unnest($2::text::int[], $3::text::int[]) AS viewed (context_id, views)
-JOIN contexts c ON c.project_id = $1::int AND c.context_id = viewed.context_id
+CROSS JOIN ${keyedRow("contexts v", "v.context_id = viewed.context_id", "$1::int")} AS c
 WHERE c.host IS NOT NULL
 GROUP BY c.host ORDER BY sum(viewed.views) DESC, c.host COLLATE "C" LIMIT $4::int`;
 
