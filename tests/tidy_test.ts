@@ -13,6 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   json_text: "",
   number_words: "",
   recent_cache: "",
+  owner_turns: "",
   seats: "",
   semaphore: "",
   reserved_terms: "",
@@ -54,8 +55,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "auth db http limits number_words pause problem query scans timelines reserved_terms",
   imported: "attribution audit auth db http limits problem query text_schemas",
   reports:
-    "attribution auth db event_file http imported json_text limits notes number_words pause " +
-    "problem query scans screenshots seats semaphore store text_schemas timelines reserved_terms",
+    "attribution auth db event_file http imported json_text limits notes number_words owner_turns " +
+    "pause problem query scans screenshots seats semaphore store text_schemas timelines reserved_terms",
   assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",

@@ -2,9 +2,10 @@ import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { isRefused, unavailability } from "../../db/refusal.ts";
 import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { statementsRunBy } from "../../db/wrapped_sql.ts";
+import type { TurnOwner } from "../../owner_turns.ts";
 import { Problem, retryable } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
-import { type ReadOwner, turnsOf } from "./read_turns.ts";
+import { turnsOf } from "./read_turns.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
 /** SQLSTATE of a cancelled statement. */
@@ -123,7 +124,7 @@ export function readFailure(error: unknown): unknown {
 export async function withinTime<T>(
   reads: Database,
   msMax: number,
-  owner: ReadOwner,
+  owner: TurnOwner,
   work: (sql: Sql, signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {

@@ -15,6 +15,7 @@ import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../../event_file/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
+import { personTurnsOf } from "./person_turns.ts";
 
 /** Services of the handlers of one person's data, whose caller is an admin of the project. */
 export interface ActorServices {
@@ -152,6 +153,13 @@ async function gather(
   await projection.catchUp(projectId);
 }
 
+/** Reads of a person at one moment, in a turn of the project. */
+const readInTurn = <T>(
+  database: Database,
+  projectId: number,
+  read: (sql: Sql) => Promise<T>,
+): Promise<T> => personTurnsOf(database).take(projectId, null, () => atOneMoment(database, read));
+
 /** Yields a person's events, oldest first, as the JSON items of a list, some days at a time. */
 async function* eventTexts(
   database: Database,
@@ -161,8 +169,9 @@ async function* eventTexts(
 ): AsyncGenerator<string> {
   let separator = "";
   for (const span of seen?.spans ?? []) {
-    const rows = await atOneMoment(
+    const rows = await readInTurn(
       database,
+      projectId,
       (sql) => rowsOfIdentities(sql, projectId, ids, span),
     );
     if (rows.length === 0) continue;
@@ -185,8 +194,9 @@ export async function getActor(
   await gather(services, projectId, id);
   const identities = await identitiesOf(database, projectId, id);
   const ids = new Set(identities.map(({ identity_id }) => identity_id));
-  const seen = await atOneMoment(
+  const seen = await readInTurn(
     database,
+    projectId,
     (sql) => momentsOfIdentities(sql, projectId, ids, TIMELINE_STEP_MS),
   );
   const actor = actorHead(identities, seen);
@@ -222,6 +232,7 @@ export async function deleteActor(
   };
   const forget = (inside: Sql, texts: readonly string[]) =>
     removePictures(inside, projectId, texts);
-  const events = await services.erase(projectId, actorOf, also, forget);
+  const events = await personTurnsOf(services.database)
+    .take(projectId, null, () => services.erase(projectId, actorOf, also, forget));
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReadTurns } from "../../../src/reports/answer/read_turns.ts";
+import { OwnerTurns } from "../src/owner_turns.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -7,10 +7,10 @@ const NEVER = new AbortController().signal;
 class ToldReads {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
-  readonly turns: ReadTurns;
+  readonly turns: OwnerTurns;
 
   constructor(atOnce: number) {
-    this.turns = new ReadTurns(atOnce);
+    this.turns = new OwnerTurns(atOnce);
   }
 
   /** Asks for a read of the owner that the first letter of its name stands for. */
@@ -33,7 +33,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-Deno.test("read turns: where one runs at once, whoever asks for much waits for themselves", async () => {
+Deno.test("turns of owners: where one runs at once, whoever asks for much waits for themselves", async () => {
   const reads = new ToldReads(1);
   const all = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => reads.ask(name));
   await settled();
@@ -45,7 +45,7 @@ Deno.test("read turns: where one runs at once, whoever asks for much waits for t
   await Promise.all(all);
 });
 
-Deno.test("read turns: one place is left for others, and who has the fewest under way comes next", async () => {
+Deno.test("turns of owners: one place is left for others, and who has the fewest under way comes next", async () => {
   const reads = new ToldReads(4);
   const ofOne = ["a1", "a2", "a3", "a4", "a5"].map((name) => reads.ask(name));
   await settled();
@@ -61,7 +61,7 @@ Deno.test("read turns: one place is left for others, and who has the fewest unde
   await Promise.all([...ofOne, ...ofOther]);
 });
 
-Deno.test("read turns: who is gone before their turn leaves the others' as they were", async () => {
+Deno.test("turns of owners: who is gone before their turn leaves the others' as they were", async () => {
   const reads = new ToldReads(1);
   const gone = new AbortController();
   const [first, left] = [reads.ask("a1"), reads.ask("a2", gone.signal)];
@@ -73,15 +73,15 @@ Deno.test("read turns: who is gone before their turn leaves the others' as they 
   assert.deepEqual(reads.begun, ["a1", "b1", "a3"]);
 });
 
-Deno.test("read turns: a read that fails gives its place on", async () => {
-  const turns = new ReadTurns(1);
+Deno.test("turns of owners: a read that fails gives its place on", async () => {
+  const turns = new OwnerTurns(1);
   const failing = turns.take(1, NEVER, () => Promise.reject(new Error("failed")));
   const next = turns.take(1, NEVER, () => Promise.resolve("read"));
   await assert.rejects(failing, /failed/);
   assert.equal(await next, "read");
 });
 
-Deno.test("read turns: whoever asks again and again does not keep the others waiting", async () => {
+Deno.test("turns of owners: whoever asks again and again does not keep the others waiting", async () => {
   const reads = new ToldReads(1);
   const all = ["a1", "a2", "a3"].map((name) => reads.ask(name));
   // Two others, each of whom asks for the next read once the last one has ended.
