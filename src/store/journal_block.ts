@@ -10,15 +10,17 @@
  * value throughout states it once; a column that is null throughout is left out. For 400 typical events that
  * is 34 bytes each.
  */
-import { crc32, zstdDecompressSync } from "node:zlib";
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
 import { EVENT_COLUMNS, type EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidBytes } from "./id_codec.ts";
-import { zstdFrame } from "./zstd_frame.ts";
+import { zstdContent, zstdFrame } from "./zstd_frame.ts";
 
 const VERSION = 2;
 const CRC_AT = 1;
 const COUNT_AT = 5;
-const HEAD_BYTES = 9;
+/** The bytes of the head, by whose checksum the same content is known again. */
+export const BLOCK_HEAD_BYTES = 9;
 /** The leading bytes of a time-ordered id (version 7) hold its time; the others are random. */
 const ID_HEAD_BYTES = 6;
 const ID_TAIL_BYTES = ID_BYTES - ID_HEAD_BYTES;
@@ -209,8 +211,8 @@ export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> 
   }
   const { written } = new TextEncoder().encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
   const frame = zstdFrame(content.subarray(0, ID_HEAD_BYTES * count + written));
-  const block = new Uint8Array(HEAD_BYTES + ID_TAIL_BYTES * count + frame.length);
-  let at = HEAD_BYTES;
+  const block = new Uint8Array(BLOCK_HEAD_BYTES + ID_TAIL_BYTES * count + frame.length);
+  let at = BLOCK_HEAD_BYTES;
   for (let id = 0; id < ids.length; id += ID_BYTES) {
     for (let p = ID_HEAD_BYTES; p < ID_BYTES; p++) block[at++] = ids[id + p]!;
   }
@@ -243,9 +245,13 @@ export function eventsInBlock({ buffer, byteOffset }: Uint8Array): number {
   return new DataView(buffer, byteOffset).getUint32(COUNT_AT);
 }
 
+/** About twice what a block of 500 typical events holds; larger ones get memory of their own. */
+const CONTENT_BYTES_AIM = 256 * 1024;
+
+/** Decompresses the content of a block, valid until the next use of the workspace. */
 function decompressed(frame: Uint8Array): Uint8Array {
   try {
-    return zstdDecompressSync(frame, { maxOutputLength: CONTENT_BYTES_MAX });
+    return zstdContent(frame, workspace(CONTENT_BYTES_AIM), CONTENT_BYTES_MAX);
   } catch (cause) {
     throw new UnreadableBlock("A journal block cannot be decompressed", { cause });
   }
@@ -254,7 +260,7 @@ function decompressed(frame: Uint8Array): Uint8Array {
 /** Checks and decompresses a block, and puts its ids together. Throws UnreadableBlock. */
 export function contentOf(
   block: Uint8Array,
-): { readonly ids: Uint8Array; readonly columns: Columns } {
+): { readonly ids: Uint8Array; readonly columns: Columns; readonly jsonLength: number } {
   const [version] = block;
   if (version !== undefined && version !== VERSION) {
     throw new UnreadableBlock(
@@ -262,11 +268,13 @@ export function contentOf(
     );
   }
   const head = new DataView(block.buffer, block.byteOffset, block.byteLength);
-  if (block.length <= HEAD_BYTES || head.getUint32(CRC_AT) !== crc32(block.subarray(COUNT_AT))) {
+  if (
+    block.length <= BLOCK_HEAD_BYTES || head.getUint32(CRC_AT) !== crc32(block.subarray(COUNT_AT))
+  ) {
     throw new UnreadableBlock("A journal block is damaged");
   }
   const count = head.getUint32(COUNT_AT);
-  const frameAt = HEAD_BYTES + ID_TAIL_BYTES * count;
+  const frameAt = BLOCK_HEAD_BYTES + ID_TAIL_BYTES * count;
   const content = frameAt < block.length ? decompressed(block.subarray(frameAt)) : null;
   if (content === null || content.length < ID_HEAD_BYTES * count) {
     throw new UnreadableBlock("A journal block has fewer events than it states");
@@ -274,12 +282,14 @@ export function contentOf(
   const ids = new Uint8Array(ID_BYTES * count);
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < ID_HEAD_BYTES; p++) ids[ID_BYTES * i + p] = content[p * count + i]!;
-    const tailAt = HEAD_BYTES + ID_TAIL_BYTES * i;
-    ids.set(block.subarray(tailAt, tailAt + ID_TAIL_BYTES), ID_BYTES * i + ID_HEAD_BYTES);
+    const tailAt = BLOCK_HEAD_BYTES + ID_TAIL_BYTES * i;
+    const idTailAt = ID_BYTES * i + ID_HEAD_BYTES;
+    for (let p = 0; p < ID_TAIL_BYTES; p++) ids[idTailAt + p] = block[tailAt + p]!;
   }
-  const json = content.subarray(ID_HEAD_BYTES * count).toString();
+  const { buffer, byteOffset, length } = content.subarray(ID_HEAD_BYTES * count);
+  const json = Buffer.from(buffer, byteOffset, length).toString();
   try {
-    return { ids, columns: JSON.parse(json) as Columns };
+    return { ids, columns: JSON.parse(json) as Columns, jsonLength: json.length };
   } catch (cause) {
     throw new UnreadableBlock("The columns of a journal block are not JSON", { cause });
   }

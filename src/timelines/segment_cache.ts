@@ -1,4 +1,5 @@
 import { SCAN_PART_BYTES_MAX, SHARED_FREE_BYTES_MAX } from "../limits.ts";
+import type { KeptJournalBlock } from "../store/journal_events.ts";
 import type { KeptBlock } from "../store/rows_by_place.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
@@ -65,6 +66,9 @@ const COUNTED_SHARE = 1 / 8;
 /** The share of blocks that lists read: those of a day take 25 MB at ten million events a month. */
 const BLOCKS_SHARE = 1 / 8;
 
+/** The share of decoded blocks of the journal: the 20,000 events that a page may need take 13 MB. */
+const JOURNAL_SHARE = 1 / 16;
+
 /** How often each of some identities did something in a segment. */
 export interface CountedRuns {
   readonly identities: Int32Array;
@@ -76,7 +80,7 @@ const COUNTED_BYTES = 512;
 
 /**
  * All that reads cache of segments, within one budget of `bytesMax` bytes; the least recently used is evicted
- * first. Segments never change, so nothing here becomes stale.
+ * first. Segments never change, and blocks of the journal are known by their content, so nothing here becomes stale.
  */
 export class SegmentCache {
   /** The shared memory of all cached columns. */
@@ -87,6 +91,8 @@ export class SegmentCache {
   readonly counted: WeighedCache<string, CountedRuns>;
   /** Blocks of whole events that lists read; the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
+  /** Decoded blocks of the journal, which lists of the newest events read again and again. */
+  readonly journalBlocks: WeighedCache<string, KeptJournalBlock>;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   /** Segments that a read is fetching; null: that failed. */
   readonly #fetches = new Map<number, Promise<LoadedSegment | null>>();
@@ -108,6 +114,7 @@ export class SegmentCache {
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
     );
     this.blocks = cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes);
+    this.journalBlocks = cacheOf(JOURNAL_SHARE, ({ bytes }) => bytes);
     const retire = (column: Column) => this.memory.retire(column);
     const bufferBytes = ({ buffer }: Column) => buffer.byteLength;
     this.#timelines = cacheOf(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { zstdBytes, zstdFrame } from "../../src/store/zstd_frame.ts";
+import { zstdBytes, zstdContent, zstdFrame } from "../../src/store/zstd_frame.ts";
 
 /** The size of a frame's window (RFC 8878, 3.1.1.1.2), of frames without a mantissa. */
 const windowBytesOf = (frame: Uint8Array) => 2 ** (10 + (frame[5]! >> 3));
@@ -44,5 +44,20 @@ Deno.test("zstd frames: a decompressor that is kept reads what a new one does, a
     assert.throws(() => length > 1 ? zstdBytes(frame, length - 1) : zstdBytes(damaged, 1), Error);
     // A frame that is cut short has what came before.
     assert.ok(zstdBytes(frame.subarray(0, -1), length + 1).length <= length);
+  }
+});
+
+Deno.test("zstd frames: content of unknown length is read with and without room for it, up to its limit", () => {
+  const room = new Uint8Array(1_000);
+  for (const length of [0, 1, 999, 1_000, 1_001, 70_000, 600_000]) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * i) % 251);
+    const frame = zstdFrame(bytes);
+    const content = zstdContent(frame, room, length + 1);
+    assert.deepEqual(new Uint8Array(content), bytes);
+    assert.equal(content.buffer === room.buffer, length < room.length);
+    if (length > room.length) assert.throws(() => zstdContent(frame, room, length - 1), RangeError);
+    const damaged = frame.slice();
+    damaged[0]! ^= 1;
+    assert.throws(() => zstdContent(damaged, room, length + 1), /Unknown frame/);
   }
 });

@@ -91,13 +91,14 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   read: T,
   segment: SavedSegment | null,
   range: Range,
-): T & Pick<Read, "timelines" | "blocks" | "amongRanges"> {
-  const { blocks } = segments;
-  if (segment === null) return { ...read, blocks, timelines: load };
+): T & Pick<Read, "timelines" | "blocks" | "journalBlocks" | "amongRanges"> {
+  const { blocks, journalBlocks } = segments;
+  const caches = { blocks, journalBlocks };
+  if (segment === null) return { ...read, ...caches, timelines: load };
   const { sql, scope: { projectId } } = read;
   const scope = scopeOfSegment(read.scope, segment);
   const { actors } = segment;
-  if (actors === null) return { ...read, scope, blocks, timelines: load };
+  if (actors === null) return { ...read, scope, ...caches, timelines: load };
   const shared = (column: Uint8Array) => sharedColumn(memory.take, column);
   const choose = (condition: ResolvedCondition) =>
     chosenActors({ sql, scope: read.scope, load, segments }, condition);
@@ -118,5 +119,5 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
       timelines: (span, filters, columns) => load(span, filters, columns, anybody),
     };
   };
-  return { ...read, scope, blocks, timelines, amongRanges };
+  return { ...read, scope, ...caches, timelines, amongRanges };
 }

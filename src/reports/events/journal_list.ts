@@ -51,22 +51,15 @@ ORDER BY to_ms DESC, journal_id DESC LIMIT $6::int`;
 /** Few: blocks with thousands of events need not be many for a page, and fetching 20 takes 50 ms. */
 const BLOCKS_AT_FIRST = 2;
 
-/**
- * Yields the journal rows with an event in a span, the one with the latest end first.
- * @param atFirst how many are fetched first
- */
-export async function* rowsBackwards(
+/** Yields the journal rows with an event in a span, the one with the latest end first. */
+async function* rowsBackwards(
   sql: Sql,
   projectId: number,
   span: Span,
   which: "all" | "waiting",
-  atFirst = BLOCKS_AT_FIRST,
 ): AsyncGenerator<StoredJournalRow> {
   let [toMs, journalId] = [Number.MAX_SAFE_INTEGER, 0];
-  for (
-    let limit = Math.min(atFirst, BLOCKS_AT_ONCE);;
-    limit = Math.min(2 * limit, BLOCKS_AT_ONCE)
-  ) {
+  for (let limit = BLOCKS_AT_FIRST;; limit = Math.min(2 * limit, BLOCKS_AT_ONCE)) {
     const rows = await sql.binary(
       blocksOf(which),
       [projectId, span.toMs, span.fromMs, toMs, journalId, limit],
@@ -88,7 +81,7 @@ export interface JournalSource extends Pick<Read, "sql" | "scope"> {
  * Decodes the events of a row that were new when stored, or only those not projected: their places in the row's
  * block, and their times. Throws UnreadableBlock.
  */
-export function decodedRow(row: StoredJournalRow, which: "all" | "waiting") {
+function decodedRow(row: StoredJournalRow, which: "all" | "waiting") {
   const block = decodeColumns(row.block);
   const places = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
   return { block, places, moments: momentsOf(block, places) };

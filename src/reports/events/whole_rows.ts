@@ -1,11 +1,21 @@
+import { arrayLiteral, type Row } from "../../db/sql.ts";
+import { BLOCKS_AT_ONCE } from "../../limits.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { UnreadableBlock } from "../../store/journal_block.ts";
-import { type BlockColumns, wholeEvents } from "../../store/journal_events.ts";
+import { BLOCK_HEAD_BYTES, UnreadableBlock } from "../../store/journal_block.ts";
+import {
+  type BlockColumns,
+  decodeKept,
+  type KeptJournalBlock,
+  newPlaces,
+  wholeEvents,
+} from "../../store/journal_events.ts";
 import { type EventPlace, rowsAt } from "../../store/rows_by_place.ts";
+import { countWhile } from "../../store/segment_head.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
+import { STORED_ROW, storedRow } from "../../store/stored_journal.ts";
 import { yielding } from "../../store/yielding.ts";
-import { decodedRow, type JournalSource, rowsBackwards } from "./journal_list.ts";
+import type { JournalSource } from "./journal_list.ts";
 import { JOURNAL_LIST_LIMITS } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
@@ -14,7 +24,7 @@ export interface FoundEvent extends EventPlace {
 }
 
 /** What the rows of a list are read from. */
-export interface RowSource extends JournalSource, Pick<Read, "blocks"> {
+export interface RowSource extends JournalSource, Pick<Read, "blocks" | "journalBlocks"> {
   /** The event time from which on the journal has every event; absent: rows are read from segments alone. */
   readonly journalFrom?: Promise<number>;
 }
@@ -27,33 +37,141 @@ const BLOCK_COST_EVENTS = 3_000;
 const ROW_COST_EVENTS = 100;
 
 // Looks at all rows that end after the span begins, as even one that ends after the span may begin within it.
+// The heads of blocks are read of the rows that are left.
 const OVERLAPPING = `
-SELECT count(*)::int8 AS looked_at, count(*) FILTER (WHERE from_ms <= $3::int8) AS rows,
-  coalesce(sum(event_count) FILTER (WHERE from_ms <= $3::int8), 0)::int8 AS events
+SELECT journal_id::int8 AS "journalId", from_ms::int8 AS "fromMs", to_ms::int8 AS "toMs", event_count::int8 AS events,
+  looked_at::int8 AS "lookedAt", array_to_string(known_ids, ',') AS known,
+  encode(substring(block FROM 1 FOR ${BLOCK_HEAD_BYTES}), 'hex') AS head
 FROM (
-  SELECT from_ms, event_count FROM journal WHERE project_id = $1::int AND to_ms >= $2::int8
-  ORDER BY to_ms LIMIT $4::int) AS later`;
+  SELECT * FROM (
+    SELECT *, count(*) OVER () AS looked_at FROM (
+      SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
+      WHERE project_id = $1::int AND to_ms >= $2::int8
+      ORDER BY to_ms LIMIT $4::int) AS later) AS counted
+  WHERE from_ms <= $3::int8 ORDER BY to_ms DESC, journal_id DESC LIMIT $5::int) AS overlapping`;
+
+/** A row of the journal, without its block. */
+interface OverlappingRow extends Row {
+  readonly journalId: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly events: number;
+  readonly lookedAt: number;
+  readonly known: string | null;
+  readonly head: string;
+}
+
+const BLOCKS = `
+SELECT ${STORED_ROW} FROM journal j
+WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])`;
+
+const keyOf = (projectId: number, { journalId }: OverlappingRow) => `${projectId} ${journalId}`;
+
+/** Returns the block of a row, if it is kept. */
+function keptOf(
+  { journalBlocks, scope: { projectId } }: RowSource,
+  row: OverlappingRow,
+): KeptJournalBlock | null {
+  const kept = journalBlocks?.get(keyOf(projectId, row));
+  // A row whose events were erased has another block.
+  return kept?.head === row.head ? kept : null;
+}
+
+/** Whether one of some ascending times is within a row's. */
+function hasTime(times: Float64Array, { fromMs, toMs }: OverlappingRow): boolean {
+  const first = countWhile(times.length, (i) => times[i]! < fromMs);
+  return first < times.length && times[first]! <= toMs;
+}
 
 /**
- * Returns how many rows of the journal have these events; null: they are read faster from segments than from so many.
+ * Returns the rows of the journal that may have these events, the one with the latest end first; null: the events are
+ * read faster from segments than from so many.
+ * @param times of the events, ascending
  */
 async function fewJournalRows(
-  { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS }: RowSource,
+  source: RowSource,
   found: readonly FoundEvent[],
-  fromMs: number,
-  toMs: number,
-): Promise<number | null> {
+  times: Float64Array,
+): Promise<OverlappingRow[] | null> {
+  const { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS } = source;
   const { blocksMax, eventsMax, countedMax } = limits;
   // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
   );
-  type Counts = { looked_at: number; rows: number; events: number };
-  const [counts] = await sql.query<Counts>(OVERLAPPING, [projectId, fromMs, toMs, countedMax]);
-  const { looked_at, rows, events } = counts!;
-  const areFew = looked_at < countedMax && rows <= blocksMax && events <= eventsMax &&
-    events + ROW_COST_EVENTS * rows <= BLOCK_COST_EVENTS * blocks.size;
-  return areFew ? rows : null;
+  const overlapping = await sql.query<OverlappingRow>(
+    OVERLAPPING,
+    [projectId, times[0]!, times.at(-1)!, countedMax, blocksMax + 1],
+  );
+  if (overlapping.length > blocksMax || (overlapping[0]?.lookedAt ?? 0) >= countedMax) return null;
+  const rows = overlapping.filter((row) => hasTime(times, row))
+    .sort((a, b) => b.toMs - a.toMs || b.journalId - a.journalId);
+  const eventsOf = (some: readonly OverlappingRow[]) =>
+    some.reduce((sum, { events }) => sum + events, 0);
+  const missing = rows.filter((row) => keptOf(source, row) === null);
+  const cost = eventsOf(missing) + ROW_COST_EVENTS * missing.length;
+  return eventsOf(rows) <= eventsMax && cost <= BLOCK_COST_EVENTS * blocks.size ? rows : null;
+}
+
+/** Yields rows with their blocks, in their order: kept ones, or fetched and decoded now. Throws UnreadableBlock. */
+async function* blocksOf(
+  source: RowSource,
+  rows: readonly OverlappingRow[],
+): AsyncGenerator<readonly [OverlappingRow, KeptJournalBlock]> {
+  const { sql, scope: { projectId }, journalBlocks } = source;
+  const fetched = new Map<number, Uint8Array>();
+  for (const [number, row] of rows.entries()) {
+    let kept = keptOf(source, row);
+    if (kept === null && !fetched.has(row.journalId)) {
+      const missing = rows.slice(number).filter((one) => keptOf(source, one) === null)
+        .slice(0, BLOCKS_AT_ONCE);
+      const ids = arrayLiteral(missing.map(({ journalId }) => journalId));
+      fetched.clear();
+      for (const one of await sql.binary(BLOCKS, [projectId, ids])) {
+        const { journal_id, block } = storedRow(one);
+        fetched.set(journal_id, block);
+      }
+    }
+    if (kept === null) {
+      kept = decodeKept(fetched.get(row.journalId)!);
+      journalBlocks?.set(keyOf(projectId, row), kept);
+    }
+    yield [row, kept];
+  }
+}
+
+/** An event in a block of the journal. */
+interface PlacedEvent {
+  readonly block: BlockColumns;
+  readonly place: number;
+}
+
+/**
+ * Finds the events of some times in rows of the journal, by their time; null: most times have more events than were
+ * found, as those of clients that send whole seconds.
+ * @param counts how many events were found of each time
+ */
+async function placedEvents(
+  source: RowSource,
+  rows: readonly OverlappingRow[],
+  counts: ReadonlyMap<number, number>,
+): Promise<Map<number, PlacedEvent[]> | null> {
+  const placedAt = new Map<number, PlacedEvent[]>();
+  const yieldIfDue = yielding();
+  let crowded = 0;
+  for await (const [{ known }, { columns: block, moments }] of blocksOf(source, rows)) {
+    for (const place of newPlaces(block, { known_ids: known?.split(",") ?? null })) {
+      const ms = moments[place]!;
+      const count = counts.get(ms);
+      if (count === undefined) continue;
+      const placed = placedAt.getOrInsertComputed(ms, () => []);
+      placed.push({ block, place });
+      if (placed.length === count + 1) crowded++;
+    }
+    if (2 * crowded > counts.size) return null;
+    await yieldIfDue();
+  }
+  return placedAt;
 }
 
 /**
@@ -64,36 +182,19 @@ async function journalRowsOf(
   source: RowSource,
   found: readonly FoundEvent[],
 ): Promise<(EventRow | null)[]> {
-  const { sql, scope: { projectId } } = source;
   const rows = new Array<EventRow | null>(found.length).fill(null);
   const edgeMs = await source.journalFrom ?? Infinity;
   // The journal may lack some events of earlier milliseconds.
   const recent = [...found.keys()].filter((i) => found[i]!.ms >= edgeMs);
   if (recent.length === 0) return rows;
   const numbersAt = Map.groupBy(recent, (i) => found[i]!.ms);
-  const fromMs = numbersAt.keys().reduce((first, ms) => Math.min(first, ms), Infinity);
-  const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
+  const times = Float64Array.from(numbersAt.keys()).sort();
   const events = recent.map((i) => found[i]!);
-  const journalRows = await fewJournalRows(source, events, fromMs, toMs);
+  const journalRows = await fewJournalRows(source, events, times);
   if (journalRows === null) return rows;
-  const placedAt = new Map<number, { readonly block: BlockColumns; readonly place: number }[]>();
-  const yieldIfDue = yielding();
-  let crowded = 0;
-  const span = { fromMs, toMs: toMs + 1 };
-  // One more than there are, so that fewer than twenty of them and their end are known after one statement.
-  for await (const row of rowsBackwards(sql, projectId, span, "all", journalRows + 1)) {
-    const { block, places, moments } = decodedRow(row, "all");
-    for (const [n, place] of places.entries()) {
-      const ms = moments[n]!;
-      if (!numbersAt.has(ms)) continue;
-      const placed = placedAt.getOrInsertComputed(ms, () => []);
-      placed.push({ block, place });
-      if (placed.length === numbersAt.get(ms)!.length + 1) crowded++;
-    }
-    // If clients send whole seconds, most times also have events that were not found.
-    if (2 * crowded > numbersAt.size) return rows;
-    await yieldIfDue();
-  }
+  const counts = new Map(numbersAt.entries().map(([ms, { length }]) => [ms, length]));
+  const placedAt = await placedEvents(source, journalRows, counts);
+  if (placedAt === null) return rows;
   const wantedOf = new Map<BlockColumns, { readonly place: number; readonly number: number }[]>();
   for (const [ms, placed] of placedAt) {
     const numbers = numbersAt.get(ms)!;
@@ -103,7 +204,7 @@ async function journalRowsOf(
     }
   }
   for (const [block, wanted] of wantedOf) {
-    const whole = wholeEvents(block, projectId, wanted.map(({ place }) => place));
+    const whole = wholeEvents(block, source.scope.projectId, wanted.map(({ place }) => place));
     for (const [n, { number }] of wanted.entries()) rows[number] = whole[n]!;
   }
   return rows;

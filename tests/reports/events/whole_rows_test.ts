@@ -7,6 +7,9 @@ import { listEvents } from "../../../src/reports/events/event_list.ts";
 import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts";
 import type { Filter } from "../../../src/query/filters.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
+import { encodeBlock } from "../../../src/store/journal_block.ts";
+import type { KeptJournalBlock } from "../../../src/store/journal_events.ts";
+import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { openWithHistory, randomHistory, WORLD_DAYS, WORLD_FROM_MS } from "../session_world.ts";
@@ -115,5 +118,55 @@ onBothEngines(
     const page = await listEvents(source, span, { ms: span.toMs, id: null }, seconds);
     assert.deepEqual(page.map(({ event_id }) => event_id), newestFirst(buys));
     assert.equal(counted.decoded, 1);
+  },
+);
+
+onBothEngines(
+  "stored events: blocks without a time of the page are not decoded; others once, until they change",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const atMs = Date.parse("2026-03-01T00:00:00Z");
+    const flush = async (second: number, name: string) => {
+      const rows = Array.from(
+        { length: 5 },
+        (_, i) => newRow({ name, occurred_at: new Date(atMs + 1_000 * second + i).toISOString() }),
+      );
+      await insertEvents(database, rows);
+      return rows;
+    };
+    const older = await flush(0, "buy");
+    await flush(1, "search");
+    const newer = await flush(2, "buy");
+    await createProjection(database).catchUp(1);
+    const journalBlocks = new WeighedCache<string, KeptJournalBlock>(100_000, ({ bytes }) => bytes);
+    const filter: Filter = { field: "name", op: "is", values: ["buy"] };
+    const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
+    const listed = async (others: object = {}) => {
+      const counted = countingBlocks(database);
+      const source = { ...sourceOf(database, [filter]), sql: counted.sql, ...others };
+      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 20);
+      return { page, decoded: counted.decoded };
+    };
+    const { page, decoded } = await listed({ journalBlocks });
+    assert.deepEqual(page.map(({ event_id }) => event_id), newestFirst([...older, ...newer]));
+    assert.equal(decoded, 2);
+    await t.step("again, none is", async () => {
+      assert.deepEqual(await listed({ journalBlocks }), { page, decoded: 0 });
+      assert.deepEqual(await listed(), { page, decoded: 2 });
+    });
+    await t.step("one whose events were erased is, and nothing of it is shown", async () => {
+      const changed = older.map((row) => ({ ...row, title: "Another" }));
+      await database.query(
+        "UPDATE journal SET block = decode($1::text, 'hex') WHERE project_id = 1 AND from_ms = $2::int8",
+        [encodeBlock(changed).toHex(), atMs],
+      );
+      const again = await listed({ journalBlocks });
+      assert.equal(again.decoded, 1);
+      assert.deepEqual(again, { ...await listed(), decoded: 1 });
+      assert.deepEqual(
+        again.page.map(({ title }) => title).slice(5),
+        changed.map(({ title }) => title),
+      );
+    });
   },
 );
