@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   postgres_url: "",
   typed_command: "",
   readable_path: "",
+  amplitude_names: "",
   db: "json_text limits postgres_url recent_cache",
   start_mistake: "db problem",
   http: "db event_loop json_text limits problem recent_cache schema_mistakes",
@@ -43,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   ingest:
     "auth db event_id http json_text limits pause problem recent_cache schema_mistakes store " +
     "text_schemas",
-  clients: "auth event_id http ingest json_text limits pause problem recent_cache",
+  clients: "amplitude_names auth event_id http ingest json_text limits pause problem recent_cache",
   projection: "attribution db http limits pause recent_cache reserved_terms store",
   upgrade: "db http ingest json_text pause projection store text_schemas",
   archive: "audit auth db http ingest json_text limits number_words problem projection store " +
@@ -64,8 +65,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "readable_path reports screenshots text_schemas",
   demo: "limits",
   event_file: "json_text",
-  importers: "attribution event_file event_id imported json_text limits number_words query " +
-    "recent_cache text_schemas",
+  importers: "amplitude_names attribution event_file event_id imported json_text limits " +
+    "number_words query recent_cache text_schemas",
   dashboard:
     "audit auth event_file importers notes number_words query readable_path reports screenshots " +
     "shares " +

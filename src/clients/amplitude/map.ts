@@ -1,3 +1,4 @@
+import { amplitudeEventName } from "../../amplitude_names.ts";
 import { IDENTIFIER_LENGTH_MAX, USER_AGENT_LENGTH_MAX } from "../../limits.ts";
 import type { ClientEvent, ClientRefusal } from "../client_event.ts";
 import { addressOf, atMost, textOf } from "../fields.ts";
@@ -7,16 +8,6 @@ const PAGE_VIEWED = "[Amplitude] Page Viewed";
 const PAGE_LOCATION = "[Amplitude] Page Location";
 const PAGE_PATH = "[Amplitude] Page Path";
 const PAGE_TITLE = "[Amplitude] Page Title";
-/** The prefix of names that the client's own plugins report. */
-const OWN_PREFIX = "[Amplitude] ";
-
-const NAMES: Readonly<Record<string, string>> = {
-  [PAGE_VIEWED]: "page_view",
-  $identify: "$identify",
-  $groupidentify: "$group",
-  session_start: "$session_start",
-  session_end: "$session_end",
-};
 
 /**
  * Members besides `event_properties` that are kept in `properties` under their own names: traits, revenue,
@@ -44,11 +35,6 @@ const KEPT = [
 
 /** The session id of events without a session. */
 const NO_SESSION = -1;
-
-function nameOf(type: string): string {
-  if (Object.hasOwn(NAMES, type)) return NAMES[type]!;
-  return type.startsWith(OWN_PREFIX) ? `$${type}` : type;
-}
 
 /** The event's properties without those that became members, and with the members that are kept. */
 function propertiesOf(event: Members, given: Members, moved: ReadonlySet<string>): Members {
@@ -80,7 +66,7 @@ export function mapEvent(event: unknown): ClientEvent | ClientRefusal {
   return {
     id: textOf(event.insert_id) ?? null,
     event: {
-      name: nameOf(type),
+      name: amplitudeEventName(type),
       timestamp: event.time,
       userId: textOf(event.user_id),
       anonymousId: textOf(event.device_id),

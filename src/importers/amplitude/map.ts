@@ -1,22 +1,9 @@
+import { amplitudeEventName } from "../../amplitude_names.ts";
 import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
 import { membersOf, picked, present, textOf, timeOf } from "../fields.ts";
 import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
 import type { MapContext, Mapped } from "../source.ts";
-
-const NAMES: Readonly<Record<string, string>> = {
-  "[Amplitude] Page Viewed": "page_view",
-  "$identify": "$identify",
-  "$groupidentify": "$group",
-};
-const OWN = "[Amplitude] ";
-/** Amplitude's automatic events that visitors cause on purpose; its others are technical. */
-const INTENTIONAL: ReadonlySet<string> = new Set([
-  "[Amplitude] File Downloaded",
-  "[Amplitude] Form Started",
-  "[Amplitude] Form Submitted",
-]);
-const TECHNICAL: ReadonlySet<string> = new Set(["session_start", "session_end"]);
 
 /** Members of `event_properties` that are not kept as properties: they become other members, or nothing. */
 const NOT_PROPERTIES: ReadonlySet<string> = new Set([
@@ -33,13 +20,6 @@ const NOT_PROPERTIES: ReadonlySet<string> = new Set([
 /** The id of no session. */
 const NO_SESSION = "-1";
 const WEB = /^web$/i;
-
-function nameOf(type: string | null): string | null {
-  if (type === null) return null;
-  if (Object.hasOwn(NAMES, type)) return NAMES[type]!;
-  const technical = TECHNICAL.has(type) || (type.startsWith(OWN) && !INTENTIONAL.has(type));
-  return technical ? `$${type}` : type;
-}
 
 /** Reads browser, system and device. On the web `os_name` is the browser, and `device_family` the system. */
 function agentOf(row: Members) {
@@ -63,7 +43,8 @@ function agentOf(row: Members) {
 /** Maps an event of the Export API. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.event_properties);
-  const name = nameOf(textOf(row.event_type));
+  const type = textOf(row.event_type);
+  const name = type === null ? null : amplitudeEventName(type);
   const id = textOf(row.uuid) ?? textOf(row.$insert_id);
   const session = textOf(row.session_id);
   const url = textOf(properties["[Amplitude] Page Location"]);
