@@ -1,13 +1,8 @@
 /** Paths as people read and type them: browsers send what is not ASCII as the percent-encoded bytes of UTF-8. */
 
 const FIELDS: readonly string[] = ["path", "entryPath", "exitPath"];
-/**
- * Bytes beyond ASCII, to where a text was cut. What stands for a character of ASCII, as `%2F`, means another path than
- * the character.
- */
-const ENCODED = /((?:%[89a-f][\da-f])+)((?:%[\da-f]?)?…)?/gi;
-/** The first bytes of a letter whose others are missing. */
-const TORN = /%(?:[c-f][\da-f]|e[\da-f]%[89ab][\da-f]|f[0-7](?:%[89ab][\da-f]){1,2})$/i;
+/** Bytes beyond ASCII. What stands for a character of ASCII, as `%2F`, means another path than the character. */
+const ENCODED = /(?:%[89a-f][\da-f])+/gi;
 /** What would be shown as nothing, as a space, or would turn the text about it. */
 const UNSEEN = /[\p{C}\p{Z}]/gu;
 /** What turns the text about it, also where it was sent as it is: `/a<202e>gpj.exe` would read as `/aexe.jpg`. */
@@ -20,15 +15,13 @@ export function isPathField(field: string): boolean {
   return FIELDS.includes(field);
 }
 
-/** A path, or a text with paths in it, with letters in place of their bytes; a letter that was cut in two is left out. */
-export function readablePath(text: string): string {
-  return text.replace(ENCODED, (sent: string, bytes: string, cut?: string) => {
+/** A path with letters in place of their bytes. */
+export function readablePath(path: string): string {
+  return path.replace(ENCODED, (bytes) => {
     try {
-      const whole = cut === undefined ? bytes : bytes.replace(TORN, "");
-      const letters = decodeURIComponent(whole).replace(UNSEEN, encodeURIComponent);
-      return cut === undefined ? letters : `${letters}…`;
+      return decodeURIComponent(bytes).replace(UNSEEN, encodeURIComponent);
     } catch {
-      return sent;
+      return bytes;
     }
   }).replace(TURNING, encodeURIComponent);
 }

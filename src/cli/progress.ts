@@ -11,7 +11,7 @@ export interface Progress {
 const REDRAW_MS = 100;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 30;
-/** The characters besides the bar, the label and the note: blanks, and `100 %`. */
+/** The characters besides the bar, the label and the note: blanks, and `100%`. */
 const BESIDE_LENGTH = 12;
 /** Shows nothing. */
 export const SILENT: Progress = { update: () => {}, end: () => {} };
@@ -20,7 +20,7 @@ function bar(done: number, total: number, room: number): string {
   const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, room));
   const full = Math.round(Math.min(1, done / Math.max(1, total)) * cells);
   const percent = Math.floor(100 * Math.min(1, done / Math.max(1, total)));
-  return `${"█".repeat(full)}${"░".repeat(cells - full)} ${String(percent).padStart(3)} %`;
+  return `${"█".repeat(full)}${"░".repeat(cells - full)} ${String(percent).padStart(3)}%`;
 }
 
 /**

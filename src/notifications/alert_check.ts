@@ -4,7 +4,6 @@ import type { Project } from "../auth/projects.ts";
 import { INSIGHT_CAUSES_MAX } from "../limits.ts";
 import { windowMs } from "../query/window.ts";
 import { counted } from "../number_words.ts";
-import { readablePath } from "../readable_path.ts";
 import type { AlertCause } from "./alert_definition.ts";
 import {
   type AlertQuestion,
@@ -205,7 +204,7 @@ async function checkFindings(
   const keyOf = ({ metric, goal, dimension, value }: Finding) =>
     JSON.stringify([metric, goal ?? null, dimension ?? null, value ?? null]);
   const { query } = reply;
-  const said = ({ text }: Finding) => plainLine(readablePath(text), 400);
+  const said = ({ text }: Finding) => plainLine(text, 400);
   const best = reply.findings[0];
   return {
     noticed: above.map((finding) => ({ key: keyOf(finding), lead: said(finding) })),

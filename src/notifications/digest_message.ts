@@ -267,9 +267,7 @@ async function sectionOf(
     figures,
     chart,
     rankings,
-    findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) =>
-      plainLine(readablePath(text), 400)
-    ),
+    findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) => plainLine(text, 400)),
     definition: query.semantics,
     url: viewLink(address, { path: "/v1/kpis", params: overview.asked, query }),
   };

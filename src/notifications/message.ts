@@ -97,7 +97,7 @@ export function shownValue(
   }
   switch (unit) {
     case "rate":
-      return `${number(100 * value, digits ?? 1)} %`;
+      return `${number(100 * value, digits ?? 1)}%`;
     case "seconds": {
       // By the rounded value: 59.96 is a minute.
       if (Number(value.toFixed(digits ?? 1)) < 60) return `${number(value, digits ?? 1)} s`;
@@ -115,21 +115,21 @@ export function shownValue(
   }
 }
 
-/** Formats a figure with its change, if it has one: `€12.50 (+12 %)`. */
+/** Formats a figure with its change, if it has one: `€12.50 (+12%)`. */
 export function shownFigure(figure: Figure): string {
   const { value, unit, currency } = figure;
   const change = shownChange(figure);
   return `${shownValue(value, unit, currency)}${change === null ? "" : ` (${change})`}`;
 }
 
-/** Formats a change: `+12 %`, for rates `+4.4 pts`; null: there is nothing to compare with. */
+/** Formats a change: `+12%`, for rates `+4.4 pts`; null: there is nothing to compare with. */
 export function shownChange({ change, points, unit }: Figure): string | null {
   const isRate = unit === "rate";
   const amount = isRate ? points : change;
   if (amount === null) return null;
   const rounded = isRate ? Number((100 * amount).toFixed(1)) : Math.round(100 * amount);
   const sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "±";
-  return `${sign}${number(Math.abs(rounded), 1)} ${isRate ? "pts" : "%"}`;
+  return `${sign}${number(Math.abs(rounded), 1)}${isRate ? " pts" : "%"}`;
 }
 
 /** Describes a chart, for readers who do not see it. */

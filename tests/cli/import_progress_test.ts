@@ -19,7 +19,7 @@ Deno.test("an import shows the bytes of its file, its rate and the time that is 
   // Ten mebibytes a second: half of the file is left.
   assert.match(
     drawn.at(-1)!,
-    /^Importing {2}█+░+ {2}50 % {2}480,000 events, 8,000\/s, 1 min 0 s left$/,
+    /^Importing {2}█+░+ {2}50% {2}480,000 events, 8,000\/s, 1 min 0 s left$/,
   );
   assert.ok(!drawn[1]!.includes("left"), "it is too soon to tell");
   assert.ok(drawn.every((line) => line.length < 80));

@@ -50,7 +50,7 @@ Deno.test("createProgress: draws a bar within the width, at most ten times a sec
   for (; now < 1000; now += 10) progress.update(now / 10, `${now} events`);
   const drawn = terminal.errors.split("\r\x1b[2K").slice(1);
   assert.equal(drawn.length, 10);
-  assert.match(drawn.at(-1)!, /^Seeding {2}█+░+ {2}45 % {2}900 events$/);
+  assert.match(drawn.at(-1)!, /^Seeding {2}█+░+ {2}45% {2}900 events$/);
   assert.ok(drawn.every((line) => line.length < 80));
   progress.end();
   assert.ok(terminal.errors.endsWith("\r\x1b[2K"));

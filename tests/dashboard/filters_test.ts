@@ -40,18 +40,8 @@ Deno.test("a path is read with letters, and what is typed means the path that br
     ["/%d7%a2/%D7%91", "/ע/ב"],
     ["/a%2Fb%20c%25", "/a%2Fb%20c%25"],
     ["/cut%C3", "/cut%C3"],
-    // As an insight cuts a long path: after a letter, and within one.
-    ["“/%D8%AA%D8%AC…”", "“/تج…”"],
-    ["/%D8%AA%D8…", "/ت…"],
-    ["/%D8%AA%…", "/ت…"],
-    ["/%D8…", "/…"],
-    ["/%F0%9F%98%80%F0%9F…", "/😀…"],
-    ["/%D8%AA%D8%A…", "/ت…"],
-    ["/%E3%81%82%E3%8…", "/あ…"],
-    ["/%E3%81%82%E3%81%8…", "/あ…"],
-    ["/%F0%9F%98%80%F0%9F%98%…", "/😀…"],
     // Not UTF-8: of another encoding's bytes, some would be letters that nobody wrote.
-    ["/%D6%D0%B9%FA/%D6%D0%B9…", "/%D6%D0%B9%FA/%D6%D0%B9…"],
+    ["/%D6%D0%B9%FA/%D6%D0%B9", "/%D6%D0%B9%FA/%D6%D0%B9"],
     // No-break space, and the mark that turns the text after it.
     ["/a%C2%A0b%E2%80%AEc", "/a%C2%A0b%E2%80%AEc"],
     ["/a\u202eevil/gpj.exe", "/a%E2%80%AEevil/gpj.exe"],

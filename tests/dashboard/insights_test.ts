@@ -69,7 +69,7 @@ const EVIDENCE = [
     pValue: 0.01,
     adjustedPValue: 0.02,
     score: 0.2,
-    text: "Page views rose 20 % to 600 (from 500).",
+    text: "Page views rose 20% to 600 (from 500).",
     drilldown: drilldown([]),
   },
 ];
@@ -87,7 +87,7 @@ const FINDINGS = [
     pValue: 0.00123,
     adjustedPValue: 0.0041,
     score: 1.2,
-    text: "Email visits rose 50 % to 150 (from 100).",
+    text: "Email visits rose 50% to 150 (from 100).",
     drilldown: drilldown([EMAIL]),
     evidence: EVIDENCE,
     notes: [{ at: "2026-11-15", text: "Sale" }, {
@@ -106,7 +106,7 @@ const FINDINGS = [
     pValue: 0.00000002,
     adjustedPValue: 0.00000004,
     score: 0.4,
-    text: "The bounce rate rose 12.0 points, from 30.0 % to 42.0 %.",
+    text: "The bounce rate rose 12.0 points, from 30.0% to 42.0%.",
     drilldown: drilldown([]),
     evidence: [],
     notes: [],

@@ -110,10 +110,10 @@ const CASES: readonly [question: Json, lead: string, view: string][] = [
   [{ goal: "buy" }, "Conversions of the goal buy: 1", "goals"],
   [
     { goal: "buy", measure: "rate", segment: "readers" },
-    "Conversion rate of the goal buy of the segment readers: 0 %",
+    "Conversion rate of the goal buy of the segment readers: 0%",
     "goals",
   ],
-  [{ funnel: "way" }, "Conversion rate of the funnel way: 50 %", "funnels"],
+  [{ funnel: "way" }, "Conversion rate of the funnel way: 50%", "funnels"],
   [
     { funnel: "way", measure: "entered", segment: "readers" },
     "Entered of the funnel way of the segment readers: 1",
@@ -147,7 +147,7 @@ const CASES: readonly [question: Json, lead: string, view: string][] = [
     "vitals",
   ],
   [{ vital: "cls", segment: "readers" }, "CLS (p75) of the segment readers: 0.02", "vitals"],
-  [{ vital: "cls", measure: "poor" }, "Page views with a poor CLS: 50 %", "vitals"],
+  [{ vital: "cls", measure: "poor" }, "Page views with a poor CLS: 50%", "vitals"],
 ];
 
 Deno.test("alerts: goals, funnels, events, vitals and figures, with filters and of a segment", async () => {

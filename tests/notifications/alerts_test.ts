@@ -116,11 +116,11 @@ Deno.test("alerts: figures, goals and amounts, below as above", () =>
       [{ question: { metric: "visitors" }, below: 3 }, "Visitors: 2 in the last 24h, below 3."],
       [
         { question: { metric: "bounceRate" }, above: 0.4 },
-        "Bounce rate: 50 % in the last 24h, above 40 %.",
+        "Bounce rate: 50% in the last 24h, above 40%.",
       ],
       [
         { question: { goal: "buy", measure: "rate" }, below: 0.6, over: "30m" },
-        "Conversion rate of the goal buy: 50 % in the last 30m, below 60 %.",
+        "Conversion rate of the goal buy: 50% in the last 30m, below 60%.",
       ],
       [
         { question: { goal: "buy", measure: "amount" }, above: 12 },

@@ -159,10 +159,10 @@ Deno.test("digests: an imported day has its product's numbers, and is compared w
     return [headers["subject"], new URL(/Open it: (\S+)/.exec(text)![1]!).searchParams];
   };
   const [own] = await told(project.id);
-  assert.equal(own, "Shop: 3 visitors (−50 %)");
+  assert.equal(own, "Shop: 3 visitors (−50%)");
   const { id } = await people.app.project({ name: "Moving", timezone: NOON_ZONE });
   const [subject, link] = await told(id);
-  assert.equal(subject, "Moving: 6 visitors (±0 %)");
+  assert.equal(subject, "Moving: 6 visitors (±0%)");
   assert.equal((link as URLSearchParams).get("interval"), "day");
 });
 

@@ -25,7 +25,7 @@ function section(change: Partial<Section> = {}): Section {
     name: HOSTILE,
     range: { from: "2026-11-16T00:00:00Z", to: "2026-11-23T00:00:00Z", timezone: "UTC" },
     when: "16 November 2026 to 22 November 2026 (UTC)",
-    lead: "1,204 visitors, +38 % against the week before.",
+    lead: "1,204 visitors, +38% against the week before.",
     figures: [
       { name: "Visitors", value: 1204, unit: "count", change: 0.38, points: null },
       { name: "Bounce rate", value: 0.44, unit: "rate", change: 0.1, points: 0.044 },
@@ -43,7 +43,7 @@ const MESSAGE: Message = {
   kind: "digest",
   slug: "week",
   title: HOSTILE,
-  subject: `${HOSTILE}: 1,204 visitors (+38 %)`,
+  subject: `${HOSTILE}: 1,204 visitors (+38%)`,
   isTest: false,
   sections: [section()],
 };
@@ -119,7 +119,7 @@ Deno.test("mail: every text is escaped, and each number, definition, range and l
   assert.ok(!html.includes("<script>") && !html.includes("<!channel>"));
   const wanted = [
     "1,204",
-    "+38 %",
+    "+38%",
     "+4.4 pts",
     "Visitors are distinct actors.",
     "16 November 2026",
@@ -133,7 +133,7 @@ Deno.test("mail: every text is escaped, and each number, definition, range and l
   assert.match(html, /prefers-color-scheme: dark/);
   const text = mailText(MESSAGE, "https://stats.example/u");
   for (
-    const told of ["1,204", "+38 %", "Visitors are distinct actors.", "https://stats.example/u"]
+    const told of ["1,204", "+38%", "Visitors are distinct actors.", "https://stats.example/u"]
   ) {
     assert.ok(text.includes(told), told);
   }
@@ -145,7 +145,7 @@ Deno.test("bodies: an amount of money has its currency, in every kind of message
     ...{ change: 0.25, points: 2.5 },
   };
   const message = { ...MESSAGE, sections: [section({ figures: [worth] })] };
-  const shown = "Value of the goal buy: €12.50 (+25 %)";
+  const shown = "Value of the goal buy: €12.50 (+25%)";
   assert.ok(mailText(message, "https://stats.example/u").includes(shown));
   assert.match(mailHtml(message, "https://stats.example/u"), />€12\.50</);
   const bodyOf = (format: "slack" | "teams" | "standard") =>
@@ -157,7 +157,7 @@ Deno.test("bodies: an amount of money has its currency, in every kind of message
 });
 
 Deno.test("words: numbers, changes and ranges as people read them", () => {
-  assert.equal(shownValue(0.4376, "rate"), "43.8 %");
+  assert.equal(shownValue(0.4376, "rate"), "43.8%");
   const seconds = [59.64, 59.96, 95, 119.6, 3599.7].map((value) => shownValue(value, "seconds"));
   assert.deepEqual(seconds, ["59.6 s", "1 min 0 s", "1 min 35 s", "2 min 0 s", "60 min 0 s"]);
   assert.equal(shownValue(null, "rate"), "none");
@@ -184,7 +184,7 @@ Deno.test("words: numbers, changes and ranges as people read them", () => {
     "€12.3457",
     "€12.00",
     "¥0.4",
-    "0.05 %",
+    "0.05%",
     "59.96 s",
     "1 min 35.25 s",
     "0.25 ms",
@@ -195,15 +195,15 @@ Deno.test("words: numbers, changes and ranges as people read them", () => {
   assert.equal(shownValue(2512, "milliseconds"), "2.51 s");
   const changeOf = (unit: Unit, change: number | null, points: number | null) =>
     shownChange({ name: "x", value: 1, unit, change, points });
-  assert.equal(changeOf("count", 0.2, 20), "+20 %");
-  assert.equal(changeOf("count", -0.2, -20), "−20 %");
-  // 40 % after 50 %: ten points less, not a fifth. 4.4 % after none: points, where no fraction is.
+  assert.equal(changeOf("count", 0.2, 20), "+20%");
+  assert.equal(changeOf("count", -0.2, -20), "−20%");
+  // 40% after 50%: ten points less, not a fifth. 4.4% after none: points, where no fraction is.
   assert.equal(changeOf("rate", -0.2, -0.1), "−10 pts");
   assert.equal(changeOf("rate", null, 0.044), "+4.4 pts");
   assert.equal(changeOf("rate", 0.2, null), null);
   assert.equal(changeOf("count", null, 4), null);
   for (const unit of ["seconds", "milliseconds", "amount"] as const) {
-    assert.equal(changeOf(unit, 0.25, 5), "+25 %", unit);
+    assert.equal(changeOf(unit, 0.25, 5), "+25%", unit);
   }
   const [from, to] = [Date.parse("2026-03-28T23:00:00Z"), Date.parse("2026-03-29T22:00:00Z")];
   assert.equal(rangeWords(from, to, "Europe/Berlin"), "29 March 2026 (Europe/Berlin)");

@@ -8,7 +8,6 @@ import { Change } from "../kpi_tile.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { localTime } from "../note_times.ts";
 import { counted } from "../number_format.ts";
-import { readablePath } from "../../readable_path.ts";
 import { ViewLink } from "../view_link.tsx";
 import { destinationOf, peopleOf, readAddress } from "./insights_destination.ts";
 import { Spark } from "./insights_spark.tsx";
@@ -134,7 +133,7 @@ function Evidence({ evidence }: Pick<Finding, "evidence">) {
               <span class="insights-evidence-change">
                 <Moved {...each} />
               </span>
-              <span>{readablePath(each.text)}</span>
+              <span>{each.text}</span>
               <ShowInOverview {...each} />
             </li>
           ))}
@@ -153,7 +152,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
     <li class="insights-finding">
       <Direction finding={finding} />
       <div class="insights-words stack">
-        <p class="insights-text">{readablePath(text)}</p>
+        <p class="insights-text">{text}</p>
         <ul class="insights-facts">
           {part !== null && (
             <li>

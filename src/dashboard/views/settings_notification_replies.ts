@@ -86,7 +86,7 @@ export function valuedGoal(on: Cause): string | null {
 /** Decimal places of a bound, as in messages. */
 const BOUND_DIGITS = 4;
 
-/** A bound in the unit of its figure: 0.4 of a rate is 40 %. */
+/** A bound in the unit of its figure: 0.4 of a rate is 40%. */
 function boundWords(
   { metric, goal, funnel, vital, measure }: Question,
   bound: number,

@@ -12,7 +12,7 @@ export function pointsOf(current: Rate, previous: Rate): number | null {
 }
 
 export const ChangeShown = z.number().nullable().describe(
-  "(current − previous) / previous, 0.38 is +38 %; null on a base of zero or nothing",
+  "(current − previous) / previous, 0.38 is +38%; null on a base of zero or nothing",
 );
 
 export const PointsShown = z.number().nullable().describe(

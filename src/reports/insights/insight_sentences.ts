@@ -1,6 +1,7 @@
 import { INSIGHT_SHOWN_LENGTH_MAX } from "../../limits.ts";
 import { countryName } from "../../query/country_names.ts";
 import type { Range } from "../../query/range.ts";
+import { readablePath } from "../../readable_path.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
 import type { DatedNote } from "./insight_notes.ts";
@@ -54,7 +55,7 @@ const OF_VALUE: Readonly<Record<Dimension, (value: string) => Words>> = {
     CHANNEL.test(value) ? { before: value } : { after: `of the channel ${quoted(value)}` },
   source: (value) => ({ after: `from ${quoted(value)}` }),
   campaign: (value) => ({ after: `by the campaign ${quoted(value)}` }),
-  entryPath: (value) => ({ after: `by the entry page ${quoted(value)}` }),
+  entryPath: (value) => ({ after: `by the entry page ${quoted(readablePath(value))}` }),
   country: (value) => ({ after: `from ${countryName(value) ?? quoted(value)}` }),
   device: (value) => DEVICES[value] ?? { after: `on ${quoted(value)}` },
   browser: (value) => ({ after: `with ${quoted(value)}` }),
@@ -87,10 +88,10 @@ function sentenceSubject(finding: Finding): string {
 }
 
 const number = (value: number): string => value.toLocaleString("en-US");
-const percent = (fraction: number): string => `${number(Math.round(100 * fraction))} %`;
+const percent = (fraction: number): string => `${number(Math.round(100 * fraction))}%`;
 
 function figure(metric: Metric, value: number): string {
-  return metric === "bounceRate" ? `${(100 * value).toFixed(1)} %` : number(value);
+  return metric === "bounceRate" ? `${(100 * value).toFixed(1)}%` : number(value);
 }
 
 /** Returns the words for the period before the range. */

@@ -102,13 +102,13 @@ export const createInsights = (place: { readonly basePath: string }): Report => 
     "With a segment, the previous period and each of these weeks have their own people: those of the range moved back to it. " +
     `A change is reported if it has the same direction in both comparisons, is at least ${
       100 * INSIGHT_CHANGE_MIN
-    } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
+    }% and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
       100 * INSIGHT_RATE_CHANGE_MIN
     } points) in each, and its larger p-value (t-test, variance as in those weeks) passes Benjamini-Hochberg at ${
       100 * INSIGHT_FALSE_DISCOVERIES
-    } %. Conversions are distinct actors. contribution = share of the total's change. ` +
+    }%. Conversions are distinct actors. contribution = share of the total's change. ` +
     "Changes with one cause are one finding, named by the narrowest value that explains most of it. Causes are found one by one: the next is the value that moved most against everything outside the causes so far (if none did, the total). " +
-    "A change is evidence of the cause that explains most of it if two thirds or more of its excess (range less previous period) are in causes; in a broader cause only what moved in proportion with it counts. False discoveries are held at 5 % over causes, too. " +
+    "A change is evidence of the cause that explains most of it if two thirds or more of its excess (range less previous period) are in causes; in a broader cause only what moved in proportion with it counts. False discoveries are held at 5% over causes, too. " +
     "notes: those of the range's days and of the day before, if two thirds or more of the days' excess over their weekdays is on the note's day and later, and that day or the next has at least half of the mean excess of these days; none in a range of more than a week. " +
     `Only the ${INSIGHT_GROUPED_MAX} changes with the highest scores are grouped, into at most ${INSIGHT_CAUSES_MAX} causes. Weaker ones are not reported.`,
   reply: INSIGHTS_REPLY,

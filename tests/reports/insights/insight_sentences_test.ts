@@ -80,11 +80,11 @@ Deno.test("sentences: what explains a total, what is new and what is gone", () =
   const news = findingOf("visitors", "source", "news", { contribution: 0.894 });
   assert.equal(
     sentenceOf(findingOf("visitors", null), "the day before", news),
-    "Visitors rose 38 % to 138 (from 100) against the day before; visitors from “news” account for 89 % of it.",
+    "Visitors rose 38% to 138 (from 100) against the day before; visitors from “news” account for 89% of it.",
   );
   assert.equal(
     sentenceOf(news, "the day before"),
-    "Visitors from “news” rose 38 % to 138 (from 100) against the day before, 89 % of the change in total.",
+    "Visitors from “news” rose 38% to 138 (from 100) against the day before, 89% of the change in total.",
   );
   const none = { kind: "new_value", previous: 0, change: null } as const;
   assert.equal(
@@ -103,16 +103,16 @@ Deno.test("sentences: rates rise and fall in points", () => {
     sentenceOf(findingOf("bounceRate", null, null, { current, previous }), "the previous 7 days");
   assert.equal(
     rate(0.344, 0.3),
-    "The bounce rate rose 4.4 points, from 30.0 % to 34.4 %, against the previous 7 days.",
+    "The bounce rate rose 4.4 points, from 30.0% to 34.4%, against the previous 7 days.",
   );
   assert.equal(
     rate(0.2, 1),
-    "The bounce rate fell 80.0 points, from 100.0 % to 20.0 %, against the previous 7 days.",
+    "The bounce rate fell 80.0 points, from 100.0% to 20.0%, against the previous 7 days.",
   );
   const mobile = { current: 0.344, previous: 0.3, contribution: 0.5 };
   assert.equal(
     sentenceOf(findingOf("bounceRate", "device", "mobile", mobile), "the day before"),
-    "The bounce rate of mobile visitors rose 4.4 points, from 30.0 % to 34.4 %, against the day before, 50 % of the change in total.",
+    "The bounce rate of mobile visitors rose 4.4 points, from 30.0% to 34.4%, against the day before, 50% of the change in total.",
   );
 });
 
@@ -130,4 +130,14 @@ Deno.test("sentences: text from events is shortened, on one line, and does not r
     subjectOf(findingOf("visitors", "source", "a\u202e\n”b")),
     "Visitors from “a 'b”",
   );
+});
+
+Deno.test("sentences: a path has its letters, and is shortened by them", () => {
+  const of = (value: string) => subjectOf(findingOf("visitors", "entryPath", value));
+  assert.equal(of("/caf%C3%A9/%E2%80%9Ca%20b"), "Visitors by the entry page “/café/'a%20b”");
+  const most = "%C3%A9".repeat(INSIGHT_SHOWN_LENGTH_MAX - 1);
+  assert.equal(of(`/${most}`), `Visitors by the entry page “/${decodeURI(most)}”`);
+  const cut = decodeURI(most).slice(1);
+  assert.equal(of(`/${most}%C3%A9`), `Visitors by the entry page “/${cut}…”`);
+  assert.equal(subjectOf(findingOf("visitors", "source", "%C3%A9")), "Visitors from “%C3%A9”");
 });

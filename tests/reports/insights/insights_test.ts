@@ -120,7 +120,7 @@ async function drill(database: Database, { drilldown, metric }: Change, asOf = A
 }
 
 const count = (n: number): string => n.toLocaleString("en-US");
-const percent = (n: number): string => `${Math.round(100 * n)} %`;
+const percent = (n: number): string => `${Math.round(100 * n)}%`;
 
 // The embedded engine answers insights in the next test, in their agreement with the reference, and in the snapshots.
 onPostgres("insights: a planted surge", async (t, db) => {
