@@ -120,12 +120,17 @@ export class ConfigMistakes extends Error {
 type Variable = (typeof CONFIG_VARIABLES)[number]["name"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** An empty variable says as much as none. */
+function namesOf(variables: Environment): string[] {
+  return Object.keys(variables).filter((name) => variables[name]);
+}
+
 /** The file that the tasks of deno.json read variables from; a compiled program reads none. */
 const VARIABLES_FILE = ".env";
 
 /**
- * Returns the names of the variables that this process can see: those of the file `.env`, where it is read, and all
- * others if it may read the whole environment, which the tasks of deno.json do not permit.
+ * Returns the names of the variables that this process can see and that are not empty: those of the file `.env`, where
+ * it is read, and all others if it may read the whole environment, which the tasks of deno.json do not permit.
  */
 export function visibleVariables(): string[] {
   const isGranted = (what: Deno.PermissionDescriptor) =>
@@ -137,7 +142,7 @@ export function visibleVariables(): string[] {
   try {
     // A pipe would be waited for.
     if (!Deno.statSync(VARIABLES_FILE).isFile) return names;
-    return [...names, ...Object.keys(parseEnv(Deno.readTextFileSync(VARIABLES_FILE)))];
+    return [...names, ...namesOf(parseEnv(Deno.readTextFileSync(VARIABLES_FILE)))];
   } catch {
     // There is no such file.
     return names;

@@ -8,9 +8,13 @@ export function readEnvironment(): Record<string, string | undefined> {
   );
 }
 
-/** Returns the names of the variables that are set: of all if the whole environment may be read, else of known ones. */
+/**
+ * Returns the names of the variables that are set and not empty: of all if the whole environment may be read, else of
+ * known ones.
+ */
 export function namesSet(mayReadAll: boolean): string[] {
-  return mayReadAll
+  const names = mayReadAll
     ? Object.keys(Deno.env.toObject())
-    : CONFIG_VARIABLES.map(({ name }) => name).filter((name) => Deno.env.get(name) !== undefined);
+    : CONFIG_VARIABLES.map(({ name }) => name);
+  return names.filter((name) => Deno.env.get(name));
 }

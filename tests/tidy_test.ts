@@ -57,7 +57,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   imported: "attribution audit auth db http limits problem query text_schemas",
   reports:
     "attribution auth db event_file http imported json_text limits notes number_words owner_turns " +
-    "pause problem query scans screenshots seats semaphore store text_schemas timelines reserved_terms",
+    "pause problem query readable_path scans screenshots seats semaphore store text_schemas " +
+    "timelines reserved_terms",
   assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",

@@ -1,6 +1,8 @@
 import type { ShownInvitation } from "../auth/people/mailed_invitation.ts";
+import { PersonCreation } from "../auth/people/people_endpoints.ts";
 import { ROLES } from "../auth/roles.ts";
-import { Problem } from "../problem.ts";
+import { parseBody } from "../http/json_body.ts";
+import { invalidBody, Problem, type ProblemPart } from "../problem.ts";
 import {
   type Call,
   type Command,
@@ -8,7 +10,7 @@ import {
   PROJECTS_OPTION,
   UsageMistake,
 } from "./command.ts";
-import { callApi, type Connection, withConnection } from "./connection.ts";
+import { callApi, type Connection, listProjects, withConnection } from "./connection.ts";
 import { requireProjects } from "./named_projects.ts";
 import { readSecret } from "./secret_input.ts";
 
@@ -62,14 +64,43 @@ function saidOf({ options }: Call) {
   };
 }
 
-/** Returns the settings of a new person. Throws UsageMistake for an unknown role, before anything else is asked for. */
+/** Returns the settings of a new person. */
 function wantedOf(call: Call) {
   const { role = ROLE_DEFAULT, name, ...said } = saidOf(call);
-  if (!ROLES.some((known) => known === role)) {
-    throw new UsageMistake(`--role must be one of ${ROLES.join(", ")}.`);
-  }
   const projects = said.projects ?? (role === "owner" ? undefined : ["*"]);
   return { email: emailOfWords(call), role, projects, name };
+}
+
+type Wanted = ReturnType<typeof wantedOf>;
+
+/** Returns what the API refuses in the settings of a new person, whatever the database holds. */
+function mistakesIn(wanted: Wanted): readonly ProblemPart[] {
+  try {
+    const { role, projects = ["*"] } = parseBody(PersonCreation, wanted);
+    const message = "An owner is for every project: leave it out.";
+    const isOwn = role !== "owner" || projects.includes("*");
+    return isOwn ? [] : [{ field: "projects", code: "invalid_value", message }];
+  } catch (error) {
+    if (error instanceof Problem) return error.options.errors ?? [];
+    throw error;
+  }
+}
+
+/** Throws Problem with all that prevents adding the person, so that nobody types a password in vain. */
+async function assertAddable(connection: Connection, call: Call, wanted: Wanted): Promise<void> {
+  const mistakes = mistakesIn(wanted);
+  const known = new Set((await listProjects(connection)).map(({ id }) => id));
+  const isMistaken = (i: number) => mistakes.some(({ field }) => field === `projects.${i}`);
+  const missing = (wanted.projects ?? [])
+    .filter((id, i) => id !== "*" && !known.has(id) && !isMistaken(i))
+    .map((id) => ({ code: "not_found", message: `There is no project with this id: ${id}.` }));
+  const isTaken = await findPerson(connection, call) !== undefined;
+  const taken = { code: "conflict", message: "Somebody has this e-mail address already." };
+  const facts = [...missing, ...isTaken ? [taken] : []];
+  if (mistakes.length > 0) throw invalidBody([...mistakes, ...facts]);
+  if (facts.length === 0) return;
+  const code = isTaken ? "conflict" : "not_found";
+  throw new Problem(code, "Nobody was added:", { errors: facts });
 }
 
 /** Prints only the link on standard output, so that `LINK=$(footfall person invite …)` works. */
@@ -102,6 +133,8 @@ async function list(call: Call): Promise<void> {
 
 async function add(call: Call): Promise<void> {
   const wanted = wantedOf(call);
+  // The connection is closed meanwhile: typing takes long, and it may hold the folder of the embedded database.
+  await withConnection(call, (connection) => assertAddable(connection, call, wanted));
   const password = await readSecret(call.print.terminal, "Their password: ");
   if (password === "") {
     throw new UsageMistake(
@@ -109,10 +142,10 @@ async function add(call: Call): Promise<void> {
         "instead, by which they choose their own.",
     );
   }
-  const { person } = await withConnection(call, async (connection) => {
-    await requireProjects(connection, call.options.list("project"));
-    return await callApi<Invited>(connection, "POST", "/v1/people", { ...wanted, password });
-  });
+  const { person } = await withConnection(
+    call,
+    (connection) => callApi<Invited>(connection, "POST", "/v1/people", { ...wanted, password }),
+  );
   call.print.result({ person }, () => `${person.email} may sign in, as ${person.role}.\n`);
 }
 
@@ -120,13 +153,14 @@ async function invite(call: Call): Promise<void> {
   const wanted = wantedOf(call);
   const invited = await withConnection(call, async (connection) => {
     const known = await findPerson(connection, call);
-    await requireProjects(connection, call.options.list("project"));
     // A person who lost the link gets another one, and keeps what no option names.
     if (known?.joinedAt === null) {
+      await requireProjects(connection, call.options.list("project"));
       const path = `/v1/people/${known.id}`;
       await callApi(connection, "PATCH", path, saidOf(call));
       return await callApi<Invited>(connection, "POST", `${path}/invitation`);
     }
+    await assertAddable(connection, call, wanted);
     return await callApi<Invited>(connection, "POST", "/v1/people", wanted);
   });
   showLink(call, invited);

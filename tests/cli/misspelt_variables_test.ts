@@ -45,7 +45,7 @@ Deno.test("misspelt variables: a start warns of those in the file .env, and goes
     assert.equal(warnings.length, 1, errors);
     assert.match(warnings[0]!, /READ_CACHE_MB.*READ_CACHE_MIB/);
     assert.match(errors, /192\.0\.2\.1/, "it goes on to listen");
-    await Deno.writeTextFile(`${folder}/.env`, "SMTP_ULR=smtp://127.0.0.1\n");
+    await Deno.writeTextFile(`${folder}/.env`, "SMTP_ULR=smtp://127.0.0.1\nSMTP_URL=\n");
     const beside = { SMTP_FROM: "footfall@example.com" };
     const refused = await ended(footfall(folder, ["serve"], "null", there, beside));
     assert.match(refused.errors, /SMTP_URL: is needed beside SMTP_FROM/);

@@ -16,12 +16,38 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
     assert.match(none.errors, /person invite` makes a link/);
     const role = await person(["add", "you@example.com", "--role", "ownr"]);
     assert.equal(role.code, 2);
-    assert.match(role.errors, /--role must be one of owner, admin, editor, viewer\./);
+    assert.match(role.errors, /--role: Use one of owner, admin, editor, viewer\./);
     assert.doesNotMatch(role.errors, /password/);
+    const options = ["--role", "ownr", "--project", "prj_none", "--project", "shop"];
+    const wrong = await person(["add", "you", ...options], "");
+    assert.equal(wrong.code, 2);
+    assert.doesNotMatch(wrong.errors, /password/, "before it is asked for");
+    const told = [
+      "email: Give an e-mail address",
+      "--role: Use one of",
+      "--project shop: Use prj_",
+      "no project with this id: prj_none",
+    ];
+    for (const mistake of told) assert.ok(wrong.errors.includes(mistake), wrong.errors);
+    const owner = await person([
+      "add",
+      "a@b.example",
+      "--role",
+      "owner",
+      "--project",
+      "prj_default",
+    ]);
+    assert.match(owner.errors, /--project: An owner is for every project/);
     const weak = await person(["add", "you@example.com", "--role", "owner"], "password123\n");
     assert.match(weak.errors, /password: Many people have this password/);
     const added = await person(["add", "You@Example.com", "--role", "owner"], PASSWORD);
     assert.deepEqual([added.code, added.out], [0, "you@example.com may sign in, as owner.\n"]);
+
+    const twice = await person(["add", "you@example.com", "--project", "prj_none"]);
+    assert.equal(twice.code, 1);
+    assert.doesNotMatch(twice.errors, /password/);
+    assert.match(twice.errors, /Somebody has this e-mail address already/);
+    assert.match(twice.errors, /There is no project with this id: prj_none/);
 
     const invite = ["invite", "ada@example.com", "--project", "prj_default"];
     const link = await person(invite);
@@ -32,8 +58,8 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
       /^For ada@example\.com, once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n$/,
     );
     // Another invitation: what its options say holds, what they do not say stays.
-    const options = ["--role", "admin", "--name", "Ada", "--json"];
-    const again = await person(["invite", "ada@example.com", ...options]);
+    const changes = ["--role", "admin", "--name", "Ada", "--json"];
+    const again = await person(["invite", "ada@example.com", ...changes]);
     const other = JSON.parse(again.out);
     assert.notEqual(`${other.invitation.url}\n`, link.out);
     assert.deepEqual(
