@@ -336,13 +336,13 @@ for (const scheme of ["light", "dark"] as const) {
     for (const query of ["visits", `visits&visit=${id}`, "people", `people&person=${actor}`]) {
       await page.goto(`${visit.world.url}/?project=prj_demo&view=${query}`);
       await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
-      for (const [width, widest] of [[1440, "110px"], [1700, "130px"]] as const) {
+      for (const width of [1440, 1700]) {
         await page.setViewport({ width, height: 900 });
         // A window may have its new width before its styles have.
-        const fits = `[...document.querySelectorAll(".visits-table .table-scroll")].every((each) =>
-          each.scrollWidth <= each.clientWidth &&
-          getComputedStyle(each.querySelector("td")).maxWidth === "${widest}")`;
-        await visit.until(page, fits, `${query} at ${width} px`);
+        const parts = ".visits-table :is(.table-scroll, .visit-text)";
+        const whole = `[...document.querySelectorAll("${parts}")].every((each) =>
+          each.scrollWidth <= each.clientWidth && each.scrollHeight <= each.clientHeight + 1)`;
+        await visit.until(page, whole, `${query} is whole at ${width} px`);
       }
     }
   });

@@ -23,14 +23,25 @@ function startedText({ start }: VisitRow): string {
 const PERSON: Column<VisitRow> = {
   title: "Person",
   value: ({ actor }) => actor,
-  show: ({ actor, userId }) => <PersonLink actor={actor} userId={userId} />,
+  show: ({ actor, userId }) => (
+    <span class="visit-text" title={userId ?? undefined}>
+      <PersonLink actor={actor} userId={userId} />
+    </span>
+  ),
 };
-/** A text that may be cut off, and is shown whole on hover. */
-const whole = (text: string) => <span title={text}>{text}</span>;
-/** A page, whose column gets the room that the others leave. */
-const page = (path: string | null) => (
-  <span class="visits-page" title={path ?? undefined}>{readablePath(path ?? NOTHING)}</span>
-);
+/** A text of a few lines; a longer one is cut off, and shown whole on hover. */
+const whole = (text: string) => <span class="visit-text" title={text}>{text}</span>;
+/** A path, which goes on below between its segments. */
+const path = (sent: string | null) => {
+  const text = readablePath(sent ?? NOTHING);
+  return (
+    <span class="visit-text" title={text}>
+      {text.split(/(?<=\/)(?=.)/).map((segment, i) =>
+        i === 0 ? segment : [<wbr key={i} />, segment]
+      )}
+    </span>
+  );
+};
 
 const COLUMNS: readonly Column<VisitRow>[] = [
   {
@@ -51,21 +62,24 @@ const COLUMNS: readonly Column<VisitRow>[] = [
     definition: "The saved goals that the visit's events reached, and what that is worth.",
     value: ({ conversions }) => conversions.map(conversionText).join("; "),
     show: ({ conversions }) => (
-      <span class="goal-tags" title={conversions.map(conversionText).join("; ")}>
-        {conversions.map((one) => <span key={one.slug} class="tag">{conversionText(one)}</span>)}
+      <span class="visit-text" title={conversions.map(conversionText).join("; ")}>
+        {conversions.map((one) => [
+          <span key={one.slug} class="tag">{conversionText(one)}</span>,
+          " ",
+        ])}
       </span>
     ),
   },
   {
     title: "Entry page",
     value: ({ entryPath }) => entryPath,
-    show: ({ entryPath }) => page(entryPath),
+    show: ({ entryPath }) => path(entryPath),
     isMinor: true,
   },
   {
     title: "Exit page",
     value: ({ exitPath }) => exitPath,
-    show: ({ exitPath }) => page(exitPath),
+    show: ({ exitPath }) => path(exitPath),
     isMinor: true,
   },
   numberColumn("Events", ({ events }) => events, {
@@ -76,7 +90,7 @@ const COLUMNS: readonly Column<VisitRow>[] = [
   {
     title: "Device",
     value: deviceText,
-    show: (row) => <span title={deviceText(row)}>{programText(row)}</span>,
+    show: (row) => <span class="visit-text" title={deviceText(row)}>{programText(row)}</span>,
     isMinor: true,
   },
 ];
