@@ -60,15 +60,6 @@ test("many pages: paths are not cut before their end in narrow lists, and on pho
   assert.deepEqual(await cutNames(phone, "dialog"), []);
 });
 
-test("many pages: the columns of pages get the room that a list of visits has", async (visit) => {
-  const page = await opened(visit, "view=visits");
-  const [started, entry] = await page.$$eval(
-    ".visits-table tbody tr:first-child > :is(th, td:has(> .visits-page))",
-    (cells) => cells.map((cell) => cell.getBoundingClientRect().width),
-  );
-  assert.ok(entry! > started!, `${started} px for the time, ${entry} px for a page`);
-});
-
 test("many pages: figures of another range look so until those of this one are here", async (visit) => {
   const page = await opened(visit, "");
   const opacity = `getComputedStyle(document.querySelector(".tile-figure")).opacity`;
