@@ -3,6 +3,7 @@ import type { Sql } from "../db/sql.ts";
 import type { Done, FirstSeen, ResolvedCondition } from "../query/resolved_condition.ts";
 import type { Span } from "../query/selection.ts";
 import { readActors } from "../timelines/actors.ts";
+import { MemoryScope, sharedColumn, zeros } from "../timelines/shared_memory.ts";
 import { countDone, type DoneSource } from "./done_counts.ts";
 import { idBounds } from "./id_bounds.ts";
 
@@ -27,9 +28,13 @@ async function firstSeenIn(sql: Sql, projectId: number, span: Span): Promise<Int
  * Returns 1 at the place of each actor for whom a condition holds.
  * @param sums how often each actor did what it asks for
  */
-function actorsWithin({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
+function actorsWithin(
+  { atLeast, atMost }: Done,
+  sums: Int32Array,
+  { take }: MemoryScope,
+): Uint8Array {
   const most = atMost ?? Infinity;
-  const holds = new Uint8Array(sums.length);
+  const holds = zeros(take, Uint8Array, sums.length);
   for (let actor = 0; actor < sums.length; actor++) {
     holds[actor] = Number(sums[actor]! >= atLeast && sums[actor]! <= most);
   }
@@ -41,11 +46,12 @@ async function readLeaves(
   source: DoneSource,
   leaves: readonly Leaf[],
   length: number,
+  memory: MemoryScope,
 ): Promise<Map<Leaf, Uint8Array>> {
   const { sql, scope: { projectId }, segments } = source;
   const actorsOf = new Map<Leaf, Uint8Array>();
   const done = leaves.flatMap((leaf) => "did" in leaf ? [leaf] : []);
-  const sums = new Map(done.map((one) => [one, new Int32Array(length)]));
+  const sums = new Map(done.map((one) => [one, zeros(memory.take, Int32Array, length)]));
   await countDone(source, done, (one, { identities, counts }) => {
     const sum = sums.get(one)!;
     for (let i = 0; i < identities.length; i++) sum[identities[i]!]! += counts[i]!;
@@ -59,11 +65,11 @@ async function readLeaves(
       sum[actor]! += sum[identity]!;
       sum[identity] = 0;
     }
-    actorsOf.set(one, actorsWithin(one, sum));
+    actorsOf.set(one, actorsWithin(one, sum, memory));
   }
   for (const leaf of leaves) {
     if (!("firstSeen" in leaf)) continue;
-    const holds = new Uint8Array(length);
+    const holds = zeros(memory.take, Uint8Array, length);
     for (const actor of await firstSeenIn(sql, projectId, leaf.firstSeen)) holds[actor] = 1;
     actorsOf.set(leaf, holds);
   }
@@ -74,13 +80,18 @@ async function readLeaves(
 function combined(
   condition: ResolvedCondition,
   actorsOf: ReadonlyMap<Leaf, Uint8Array>,
+  memory: MemoryScope,
 ): Uint8Array {
-  if ("not" in condition) return combined(condition.not, actorsOf).map((holds) => 1 - holds);
+  if ("not" in condition) {
+    const all = sharedColumn(memory.take, combined(condition.not, actorsOf, memory));
+    for (let actor = 0; actor < all.length; actor++) all[actor] = 1 - all[actor]!;
+    return all;
+  }
   const isAll = "all" in condition;
   const parts = isAll ? condition.all : "any" in condition ? condition.any : null;
   if (parts === null) return actorsOf.get(condition as Leaf)!;
-  const [first, ...others] = parts.map((part) => combined(part, actorsOf));
-  const all = first!.slice();
+  const [first, ...others] = parts.map((part) => combined(part, actorsOf, memory));
+  const all = sharedColumn(memory.take, first!);
   for (const other of others) {
     for (let actor = 0; actor < all.length; actor++) {
       if (isAll) all[actor]! &= other[actor]!;
@@ -93,12 +104,23 @@ function combined(
 /**
  * Returns 1 at the place of each actor for whom a condition holds. What actors did is counted in
  * segments, over whatever spans the condition names; when they were first seen comes from the database.
+ * @param memory of the returned column
  */
 export async function chosenActors(
   source: DoneSource,
   condition: ResolvedCondition,
+  memory: MemoryScope,
 ): Promise<Uint8Array> {
   const { sql, scope: { projectId } } = source;
   const { identityMax } = await idBounds(sql, projectId, "identityMax");
-  return combined(condition, await readLeaves(source, leavesOf(condition), identityMax + 1));
+  // 5 MB a leaf for 577,000 people, in each read of a cohort: garbage collectors would free it long after the read.
+  const scratch = new MemoryScope(memory.memory);
+  try {
+    const actorsOf = await readLeaves(source, leavesOf(condition), identityMax + 1, scratch);
+    const all = combined(condition, actorsOf, scratch);
+    scratch.handOver(all, memory);
+    return all;
+  } finally {
+    scratch.release();
+  }
 }

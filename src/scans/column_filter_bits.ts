@@ -6,7 +6,7 @@ import { loadLazies } from "../timelines/lazy_loader.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import { type MemoryScope, sharedColumn } from "../timelines/shared_memory.ts";
+import { type MemoryScope, sharedColumn, zeros } from "../timelines/shared_memory.ts";
 import type { TimelinePart } from "../timelines/timelines.ts";
 import {
   type Field,
@@ -83,7 +83,7 @@ export function emptyBits(
 ): BitColumns {
   if (!isWide) {
     const columns = segments.map(({ times }) =>
-      sharedColumn(memory.take, emptyIds(2 ** count - 1, times.length))
+      emptyIds(memory.take, 2 ** count - 1, times.length)
     );
     const of = (number: number) =>
       columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
@@ -97,7 +97,7 @@ export function emptyBits(
   });
   const words = Array.from(
     { length: Math.ceil(count / WORD_BITS) },
-    () => sharedColumn(memory.take, new Int32Array(events)),
+    () => zeros(memory.take, Int32Array, events),
   );
   const of = (number: number) =>
     places.map((placesOfSegment): EventBits => ({

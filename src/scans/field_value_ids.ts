@@ -1,5 +1,4 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import { sharedColumn } from "../timelines/shared_memory.ts";
 import { sessionFieldId } from "../query/filter_conditions.ts";
 import {
   type Field,
@@ -55,7 +54,7 @@ async function sessionValueIds(
   const inputs = { of, reach, span, matches };
   timelines.prepare(async ({ segments, memory, scan }) => {
     for (const { lazies, times } of segments) {
-      lazies.set(MADE_IDS, sharedColumn(memory.take, emptyIds(idMax, times.length)));
+      lazies.set(MADE_IDS, emptyIds(memory.take, idMax, times.length));
     }
     await scan(SESSION_ID_WRITER, inputs);
   });

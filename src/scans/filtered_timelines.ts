@@ -4,7 +4,7 @@ import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
 import { type KeptColumn, lazyKey } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import { type MemoryScope, type MemoryUse, sharedColumn } from "../timelines/shared_memory.ts";
+import { type MemoryScope, type MemoryUse, zeros } from "../timelines/shared_memory.ts";
 import { type Filter, propertyOf } from "../query/filters.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import { ALL_ACTORS, type Asked, ASKED_ACTORS, narrowing } from "./asked_actors.ts";
@@ -160,7 +160,7 @@ async function filteredPart(filtering: Filtering, part: TimelinePart) {
     // While workers visit this part, this thread can read the next one.
     if (pool.workers > 0) part.readOn();
     if (byRun === true && sessions === null) return await scanSegments(kind, inputs);
-    const column = () => sharedColumn(memory.take, new Uint8Array(actorOf.length));
+    const column = () => zeros(memory.take, Uint8Array, actorOf.length);
     const finding = askedActors(scanSegments, asked, column);
     // A failure is thrown when it is awaited.
     finding.catch(() => {});

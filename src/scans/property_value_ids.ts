@@ -2,7 +2,7 @@ import type { IntegerColumn } from "../store/integer_codec.ts";
 import { TextMap } from "../store/text_map.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
-import { sharedColumn } from "../timelines/shared_memory.ts";
+import type { Take } from "../timelines/shared_memory.ts";
 import type { ValueIds } from "./event_value_ids.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 import { Ranking } from "./most_frequent.ts";
@@ -23,6 +23,7 @@ class ValueNumbers {
   async idsOf(
     { places, codes, values }: PropertyColumn,
     events: number,
+    take: Take,
     turn: Yield,
   ): Promise<IntegerColumn> {
     const numbers = new Int32Array(values.length);
@@ -30,7 +31,7 @@ class ValueNumbers {
       numbers[code] = this.#number(propertyText(values[code]!));
       if (code % VALUES_UNTIMED === 0) await turn();
     }
-    const ids = emptyIds(this.texts.length, events);
+    const ids = emptyIds(take, this.texts.length, events);
     for (let i = 0; i < places.length; i++) ids[places[i]!] = numbers[codes[i]!]!;
     return ids;
   }
@@ -104,8 +105,9 @@ export function propertyValueIds(timelines: FilteredTimelines, key: string): Val
   timelines.prepare(async ({ segments, memory }) => {
     const turn = yielding();
     for (const segment of segments) {
-      const ids = await numbers.idsOf(segment.property(key), segment.times.length, turn);
-      segment.lazies.set(MADE_IDS, sharedColumn(memory.take, ids));
+      const { lazies, times } = segment;
+      const ids = await numbers.idsOf(segment.property(key), times.length, memory.take, turn);
+      lazies.set(MADE_IDS, ids);
     }
   });
   return {

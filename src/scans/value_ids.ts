@@ -1,5 +1,6 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import { type Take, zeros } from "../timelines/shared_memory.ts";
 
 /** Where the ids of a field's values are: in a column of all reads, the actors' ids, or a lazy column's name. */
 export type IdSource = "name" | "path" | "context" | "actor" | (string & Record<never, never>);
@@ -13,9 +14,10 @@ export const MADE_IDS = "made ids";
 export type IdsOf = (segment: LoadedSegment) => IntegerColumn | null;
 
 /** Makes a column of zeros, as wide as ids up to `idMax` need. */
-export function emptyIds(idMax: number, events: number): IntegerColumn {
-  if (idMax <= 0xff) return new Uint8Array(events);
-  return idMax <= 0xffff ? new Uint16Array(events) : new Int32Array(events);
+export function emptyIds(take: Take, idMax: number, events: number): IntegerColumn {
+  if (idMax <= 0xff) return zeros(take, Uint8Array, events);
+  if (idMax <= 0xffff) return zeros(take, Uint16Array, events);
+  return zeros(take, Int32Array, events);
 }
 
 /** Returns how to get the ids of a segment's events. */

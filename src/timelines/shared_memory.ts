@@ -216,6 +216,18 @@ export function room<T extends Readonly<Record<string, readonly [kind: Column, l
   return Object.fromEntries(columns);
 }
 
+/** A kind of typed array. */
+interface ColumnKind<T extends Column> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: SharedArrayBuffer, from: number, length: number): T;
+}
+
+/** Allocates a column of zeros. */
+export function zeros<T extends Column>(take: Take, kind: ColumnKind<T>, length: number): T {
+  // Recycled memory has old contents.
+  return new kind(take(length * kind.BYTES_PER_ELEMENT), 0, length).fill(0) as T;
+}
+
 /** Copies columns into one shared buffer, side by side. */
 export function shared<T extends Readonly<Record<string, Column>>>(take: Take, columns: T): T {
   const entries = Object.entries(columns);

@@ -252,7 +252,7 @@ export async function loadTimelines(
       known ??= cache.timelinesOf(key, use, {
         all: (take) => build(segments, actorOf, take),
         touched: (further, kept, take) =>
-          touchedTimelines(sql, projectId, segments, further, kept, actorOf, take),
+          touchedTimelines({ sql, memory: use }, projectId, segments, further, kept, actorOf, take),
       }),
     readOn: () => {},
   };

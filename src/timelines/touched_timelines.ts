@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
-import { sharedColumn, type Take } from "./shared_memory.ts";
+import { type MemoryScope, sharedColumn, type Take, zeros } from "./shared_memory.ts";
 import { inOrder, type RunTable } from "./timeline_build.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
@@ -29,9 +29,12 @@ interface Touched {
   readonly numberOf: Int32Array;
 }
 
-/** Returns the actors with a run in the segments. */
-function touchedIn(segments: Iterable<LoadedSegment>, actorOf: Int32Array): Touched {
-  const numberOf = new Int32Array(actorOf.length);
+/** Returns the actors with a run in the segments. @param numberOf all zeros, for each actor one */
+function touchedIn(
+  segments: Iterable<LoadedSegment>,
+  actorOf: Int32Array,
+  numberOf: Int32Array,
+): Touched {
   let count = 0;
   for (const { identities } of segments) {
     for (let run = 0; run < identities.length; run++) {
@@ -112,6 +115,25 @@ async function runsOf(
   return { offsets, first: 0, end: actors.length, segmentOf, starts, ends, runBits };
 }
 
+/** Returns the actors with a run in further segments, and all of their runs. */
+async function runsOfTouched(
+  segments: readonly LoadedSegment[],
+  further: readonly number[],
+  kept: KeptColumns,
+  actorOf: Int32Array,
+  memory: MemoryScope,
+): Promise<{ readonly actors: Int32Array; readonly runs: RunTable }> {
+  // 2 MB for 577,000 people, in each read beside ingestion: garbage collectors would free it long after the read.
+  const numberOf = zeros(memory.take, Int32Array, actorOf.length);
+  try {
+    const touched = touchedIn(further.map((place) => segments[place]!), actorOf, numberOf);
+    const runs = await runsOf(segments, further, kept, touched, actorOf);
+    return { actors: touched.actors, runs };
+  } finally {
+    memory.giveBack(numberOf);
+  }
+}
+
 /**
  * Builds the timelines of the actors with a run in segments that cached columns do not have; those of all other
  * actors are in the columns. While events arrive there are always a few such segments, and building all
@@ -121,7 +143,7 @@ async function runsOf(
  * @param take allocates shared memory
  */
 export async function touchedTimelines(
-  sql: Sql,
+  { sql, memory }: { readonly sql: Sql; readonly memory: MemoryScope },
   projectId: number,
   segments: readonly LoadedSegment[],
   further: readonly number[],
@@ -129,10 +151,9 @@ export async function touchedTimelines(
   actorOf: Int32Array,
   take: Take,
 ): Promise<TouchedTimelines> {
-  const touched = touchedIn(further.map((place) => segments[place]!), actorOf);
-  const runs = await runsOf(segments, further, kept, touched, actorOf);
+  const { actors, runs } = await runsOfTouched(segments, further, kept, actorOf, memory);
   // Further segments may be of any time, so the times of all runs are compared.
   const isLater = new Uint8Array(segments.length);
   const columns = await inOrder(sql, projectId, segments, runs, isLater, take);
-  return { actors: sharedColumn(take, touched.actors), ...columns };
+  return { actors: sharedColumn(take, actors), ...columns };
 }

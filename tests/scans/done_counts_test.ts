@@ -45,6 +45,16 @@ async function chosen(
   condition: ResolvedCondition,
   segments = new SegmentCache(CACHE_BYTES),
 ) {
+  const { who, looked } = await chosenWithin(database, condition, segments);
+  return { who, looked };
+}
+
+/** `chosen`, with the bytes of shared memory that are taken then, and those of the column that is returned. */
+async function chosenWithin(
+  database: Database,
+  condition: ResolvedCondition,
+  segments: SegmentCache,
+) {
   const sql = database;
   const scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] } as const;
   const use = segments.memory.enter();
@@ -55,13 +65,18 @@ async function chosen(
     return loadFilteredTimelines(access, span, filters, columns, actors, only);
   };
   try {
-    const holds = await chosenActors({ sql, scope, load, segments }, condition);
+    const holds = await chosenActors({ sql, scope, load, segments }, condition, use);
     const rows = await sql.query<{ actor_id: number; value: string }>(
       `SELECT identity_id AS actor_id, value FROM identities
       WHERE project_id = 1 AND kind <> 'h' AND actor_id = identity_id`,
     );
     const who = rows.filter(({ actor_id }) => holds[actor_id] === 1).map(({ value }) => value);
-    return { who: who.toSorted(), looked };
+    return {
+      who: who.toSorted(),
+      looked,
+      bytes: segments.memory.bytes,
+      own: holds.buffer.byteLength,
+    };
   } finally {
     await use.end();
   }
@@ -100,6 +115,18 @@ onBothEngines("done: who somebody is, is looked up each time", async (_, db) => 
   for (let i = 0; i < 2; i++) {
     assert.deepEqual(await chosen(database, byUser, segments), { who: ["ann"], looked: 2 });
   }
+});
+
+onBothEngines("done: what finds the people is given back at once", async (_, db) => {
+  const database = await openWithProjects(db);
+  const segments = new SegmentCache(CACHE_BYTES);
+  await store(database, rowsOf(["a", "buy", 1], ["b", "buy", 1], ["c", "page_view", 1]));
+  const condition = { any: [{ not: did("buy", 1) }, { all: [did("buy", 1), did("other", 1)] }] };
+  await chosenWithin(database, condition, segments);
+  const before = segments.memory.bytes;
+  const { who, bytes, own } = await chosenWithin(database, condition, segments);
+  assert.deepEqual(who, ["c"]);
+  assert.equal(bytes - before, own);
 });
 
 onBothEngines("done: a part of a segment is counted for its span alone", async (_, db) => {

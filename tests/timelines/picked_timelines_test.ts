@@ -2,6 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { scanCuts, timelinesIn } from "../../src/timelines/picked_timelines.ts";
 import { nameBit } from "../../src/timelines/run_bits.ts";
+import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { ANY_RUN, type RunBits } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { touchedTimelines } from "../../src/timelines/touched_timelines.ts";
@@ -64,6 +65,7 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
   const events = fc.array(event, { maxLength: 80, size: "max" });
   const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
   const some = fc.uniqueArray(fc.nat({ max: 5 }));
+  const memory = new MemoryScope(new SharedMemory(1_000_000));
   const agrees = fc.asyncProperty(events, linked, some, some, async (places, owners, kept, own) => {
     const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
     const all = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
@@ -83,7 +85,7 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
       const further = [...scanned.keys()].filter((place) => !before.includes(scanned[place]!));
       const keptColumns = { columns, placeOf };
       const touched = await touchedTimelines(
-        table,
+        { sql: table, memory },
         1,
         scanned,
         further,
@@ -91,6 +93,7 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
         actorOf,
         takeNew,
       );
+      assert.equal(memory.memory.bytes, 0);
       const timelines = timelinesIn(scanned, { columns, placeOf, touched });
       const cuts = scanCuts({ columns, placeOf, touched });
       const found = [];

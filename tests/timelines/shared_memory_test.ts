@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { shared, sharedColumn, SharedMemory } from "../../src/timelines/shared_memory.ts";
+import { shared, sharedColumn, SharedMemory, zeros } from "../../src/timelines/shared_memory.ts";
 
 const MIB = 1024 * 1024;
 const column = (bytes: number) => new Uint8Array(bytes);
@@ -35,6 +35,17 @@ Deno.test("shared memory: a buffer that was given back is taken again if it fits
   memory.give(first);
   assert.notEqual(memory.take(2 * MIB), first);
   assert.equal(memory.bytes, 6 * MIB);
+});
+
+Deno.test("shared memory: a column of zeros has none of the contents that its buffer had before", () => {
+  const memory = new SharedMemory(10 * MIB);
+  const take = (bytes: number) => memory.take(bytes);
+  const buffer = memory.take(8_000);
+  new Uint8Array(buffer).fill(255);
+  memory.give(buffer);
+  const second = zeros(take, Uint16Array, 3_500);
+  assert.equal(second.buffer as unknown, buffer);
+  assert.deepEqual(second, new Uint16Array(3_500));
 });
 
 Deno.test("shared memory: a bounded amount is kept for later, without the longest unused buffers", () => {

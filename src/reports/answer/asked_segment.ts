@@ -10,7 +10,7 @@ import { chosenActors } from "../../scans/chosen_actors.ts";
 import type { LoadTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read } from "../../scans/read.ts";
 import type { SegmentCache } from "../../timelines/segment_cache.ts";
-import { type MemoryScope, sharedColumn } from "../../timelines/shared_memory.ts";
+import { type MemoryScope, zeros } from "../../timelines/shared_memory.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import { goalsOf, loadSegment } from "../saved/segment_definitions.ts";
 
@@ -69,15 +69,17 @@ export function scopeOfSegment(scope: Scope, { filters, actors }: SavedSegment):
 async function peopleByCondition(
   conditions: readonly ResolvedCondition[],
   choose: (condition: ResolvedCondition) => Promise<Uint8Array>,
+  memory: MemoryScope,
 ): Promise<Uint8Array | null> {
   const bitsOf = Map.groupBy(conditions.keys(), (i) => JSON.stringify(conditions[i]));
   if (bitsOf.size < 2) return null;
   let people: Uint8Array | null = null;
   for (const bits of bitsOf.values()) {
     const chosen = await choose(conditions[bits[0]!]!);
-    people ??= new Uint8Array(chosen.length);
+    people ??= zeros(memory.take, Uint8Array, chosen.length);
     const mask = bits.reduce((all, bit) => all | 1 << bit, 0);
     for (let actor = 0; actor < chosen.length; actor++) people[actor]! |= chosen[actor]! * mask;
+    memory.giveBack(chosen);
   }
   return people;
 }
@@ -99,23 +101,22 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   const scope = scopeOfSegment(read.scope, segment);
   const { actors } = segment;
   if (actors === null) return { ...read, scope, ...caches, timelines: load };
-  const shared = (column: Uint8Array) => sharedColumn(memory.take, column);
   const choose = (condition: ResolvedCondition) =>
-    chosenActors({ sql, scope: read.scope, load, segments }, condition);
+    chosenActors({ sql, scope: read.scope, load, segments }, condition, memory);
   const matches = () => matchesOfGoals(sql, projectId, segment);
-  const chooseOwn = async () =>
-    shared(await choose(resolveCondition(actors, range, await matches())));
+  const chooseOwn = async () => await choose(resolveCondition(actors, range, await matches()));
   let chosen: Promise<Uint8Array> | null = null;
   const timelines: Read["timelines"] = async (span, filters, columns) =>
     await load(span, filters, columns, await (chosen ??= chooseOwn()));
   const amongRanges: Read["amongRanges"] = async (ranges) => {
     const matchOf = await matches();
     const conditions = ranges.map((one) => resolveCondition(actors, one, matchOf));
-    const people = await peopleByCondition(conditions, choose);
+    const people = await peopleByCondition(conditions, choose, memory);
     if (people === null) return null;
-    const anybody = shared(people.map((bits) => Number(bits > 0)));
+    const anybody = zeros(memory.take, Uint8Array, people.length);
+    for (let actor = 0; actor < people.length; actor++) anybody[actor] = Number(people[actor]! > 0);
     return {
-      people: shared(people),
+      people,
       timelines: (span, filters, columns) => load(span, filters, columns, anybody),
     };
   };
