@@ -71,6 +71,8 @@ export interface StoredIntegers {
   readonly min: number;
   readonly max: number;
   all(): Int32Array;
+  /** Returns all of them in memory that is overwritten when further integers of any column are decoded. */
+  decodedInScratch(): Int32Array;
   /** Writes all of them to `column`, from the place `at` on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
   /** Returns all of them, which must be from 0 to 255. */
@@ -89,7 +91,7 @@ export function zerosStored(length: number): StoredIntegers {
   };
   const bytes = () => new Uint8Array(length);
   const at = (places: Uint32Array) => new Int32Array(places.length);
-  return { length, min: 0, max: 0, all, writeTo, bytes, at };
+  return { length, min: 0, max: 0, all, decodedInScratch: all, writeTo, bytes, at };
 }
 
 /** A shared buffer for decoded numbers, which are copied to their column at once; saves garbage. */
@@ -336,7 +338,7 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
   const marks = [first];
   const at = (places: Uint32Array): Int32Array =>
     codec === FRAME ? sumsAt(planes, min, places) : deltasAt(planes, length, places, marks);
-  return { length, min, max, all, writeTo, bytes, at };
+  return { length, min, max, all, decodedInScratch, writeTo, bytes, at };
 }
 
 /** Joins pieces into one column, as narrow as their least and greatest number allow. */

@@ -77,7 +77,10 @@ const countOf = (isPresent: Uint8Array): number => isPresent.reduce((sum, one) =
 
 /** The present numbers, without gaps, decoded on demand. */
 interface DenseNumbers {
-  /** Returns the numbers with these ranks among the present ones; null: all. */
+  /**
+   * Returns the numbers with these ranks among the present ones; null: all, in memory that is overwritten when
+   * further ones are decoded.
+   */
   readonly at: (ranks: Uint32Array | null) => ArrayLike<number>;
   /** The divisor of each. */
   readonly scale: number;
@@ -102,7 +105,10 @@ function readDoubles(reader: ByteReader, countOfPresent: () => number): DenseNum
 
 function readScaled(reader: ByteReader, digits: number): DenseNumbers {
   const whole = readIntegers(reader);
-  return { at: (ranks) => ranks === null ? whole.all() : whole.at(ranks), scale: 10 ** digits };
+  return {
+    at: (ranks) => ranks === null ? whole.decodedInScratch() : whole.at(ranks),
+    scale: 10 ** digits,
+  };
 }
 
 /** Puts the dense numbers, divided by `scale`, into the places marked as present; NaN elsewhere. */
@@ -110,17 +116,16 @@ function spread(
   isPresent: Int32Array | Uint8Array,
   dense: ArrayLike<number>,
   scale: number,
-): Float64Array {
-  const values = new Float64Array(isPresent.length).fill(NaN);
-  for (let i = 0, next = 0; i < values.length; i++) {
-    if (isPresent[i] === 1) values[i] = dense[next++]! / scale;
+  into: Float64Array,
+): void {
+  for (let i = 0, next = 0; i < into.length; i++) {
+    into[i] = isPresent[i] === 1 ? dense[next++]! / scale : NaN;
   }
-  return values;
 }
 
 /**
  * Reads what `writeNumbers` wrote.
- * @returns a decoder of the numbers of the events at some places, NaN for none; null: of all events
+ * @returns a function that writes the numbers of the events at some places, NaN for none; null: of all events
  */
 export function readNumbers(reader: ByteReader) {
   const present = readIntegers(reader);
@@ -128,11 +133,11 @@ export function readNumbers(reader: ByteReader) {
   const dense = digits === DOUBLES
     ? readDoubles(reader, () => countOf(present.bytes()))
     : readScaled(reader, digits);
-  return (places: Uint32Array | null): Float64Array => {
-    if (places === null) return spread(present.bytes(), dense.at(null), dense.scale);
+  return (places: Uint32Array | null, into: Float64Array): void => {
+    if (places === null) return spread(present.bytes(), dense.at(null), dense.scale, into);
     const isPresent = present.at(places);
     const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
     const numbers = presentPlaces.length === 0 ? [] : dense.at(ranksAt(present, presentPlaces));
-    return spread(isPresent, numbers, dense.scale);
+    spread(isPresent, numbers, dense.scale, into);
   };
 }

@@ -209,12 +209,12 @@ export class SegmentReader {
     return { identities: identities.subarray(0, count), starts: starts.subarray(0, count + 1) };
   }
 
-  /** NaN: none. Throws SegmentUnreadable. */
-  numbers(name: NumberName): Float64Array {
-    const values = new Float64Array(this.events);
+  /** NaN: none. Throws SegmentUnreadable. @param values what is written and returned, one for each event */
+  numbers(name: NumberName, values: Float64Array = new Float64Array(this.events)): Float64Array {
     for (const { at, length, stored } of this.#stored(name, readNumbers)) {
-      if (stored === null) values.fill(NaN, at, at + length);
-      else values.set(this.#decoded(name, () => stored(this.#picked)), at);
+      const piece = values.subarray(at, at + length);
+      if (stored === null) piece.fill(NaN);
+      else this.#decoded(name, () => stored(this.#picked, piece));
     }
     return values;
   }
@@ -279,6 +279,16 @@ export class SegmentReader {
     return new Map(
       this.viewsOf(columns, blocks).entries().map(([name, view]) => [name, view.slice()]),
     );
+  }
+
+  /** Yields a reader of each block, of the same bytes. */
+  *inBlocks(): Generator<SegmentReader> {
+    const { head, segmentId, blocks: { first: start, end: stop } } = this;
+    for (let first = start; first < stop; first++) {
+      const blocks = { first, end: first + 1 };
+      const bytesOf = (name: ColumnName) => this.viewsOf([name], blocks).get(name)!;
+      yield new SegmentReader(head, blocks, bytesOf, segmentId);
+    }
   }
 
   /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decodes. */

@@ -1,18 +1,15 @@
+import { GrowingList } from "../store/growing_list.ts";
 import { PropertyColumn } from "./property_columns.ts";
+
+/** The events that lists have room for at first: most properties are of few of a segment's events. */
+const FIRST_EVENTS = 1_024;
 
 /** Collects the values of a property, event by event in their order. */
 export class PropertyBuilder {
-  readonly #places: Uint32Array;
-  readonly #codes: Int32Array;
+  readonly #places = new GrowingList(new Uint32Array(FIRST_EVENTS));
+  readonly #codes = new GrowingList(new Int32Array(FIRST_EVENTS));
   readonly #texts: string[] = [];
   readonly #numbers: number[] = [];
-  #count = 0;
-
-  /** @param events how many events may have a value */
-  constructor(events: number) {
-    this.#places = new Uint32Array(events);
-    this.#codes = new Int32Array(events);
-  }
 
   /** Adds a text. @returns its code */
   addText(text: string): number {
@@ -26,18 +23,19 @@ export class PropertyBuilder {
 
   /** Gives an event a value; it comes after all events that have one. */
   append(place: number, code: number): void {
-    this.#places[this.#count] = place;
-    this.#codes[this.#count++] = code;
+    this.#places.add(place);
+    this.#codes.add(code);
   }
 
   end(): PropertyColumn {
     const texts = this.#texts.length;
-    const places = this.#places.slice(0, this.#count);
-    const codes = new Uint32Array(this.#count);
+    const found = this.#codes.taken();
+    const codes = new Uint32Array(found.length);
     for (let i = 0; i < codes.length; i++) {
-      const code = this.#codes[i]!;
+      const code = found[i]!;
       codes[i] = code < 0 ? texts - 1 - code : code;
     }
+    const places = this.#places.all();
     return new PropertyColumn(places, codes, this.#texts, Float64Array.from(this.#numbers));
   }
 }

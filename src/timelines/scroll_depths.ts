@@ -1,4 +1,5 @@
 import { SCROLL } from "../reserved_terms.ts";
+import { GrowingList } from "../store/growing_list.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 
 /** The columns of a segment that `readDepths` reads. */
@@ -10,15 +11,22 @@ export const DEPTH_COLUMNS = ["names", "depth_px", "document_height"] as const;
  * SegmentUnreadable.
  */
 export function readDepths(reader: SegmentReader): Float64Array {
-  const names = reader.integers("names");
-  const depthsPx = reader.numbers("depth_px");
-  const heightsPx = reader.numbers("document_height");
-  const pairs: number[] = [];
-  for (let at = 0; at < names.length; at++) {
-    if (names[at] !== SCROLL || !(heightsPx[at]! > 0) || Number.isNaN(depthsPx[at]!)) continue;
-    pairs.push(at, Math.min(1, depthsPx[at]! / heightsPx[at]!));
+  const pairs = new GrowingList(new Float64Array(1_024));
+  // Block by block in the same memory: whole columns would be 16 bytes of garbage for each event.
+  const longest = Math.min(reader.head.blockEvents, reader.events);
+  const [depths, heights] = [new Float64Array(longest), new Float64Array(longest)];
+  for (const block of reader.inBlocks()) {
+    const from = block.firstPlace - reader.firstPlace;
+    const names = block.integers("names");
+    const depthsPx = block.numbers("depth_px", depths.subarray(0, names.length));
+    const heightsPx = block.numbers("document_height", heights.subarray(0, names.length));
+    for (let at = 0; at < names.length; at++) {
+      if (names[at] !== SCROLL || !(heightsPx[at]! > 0) || Number.isNaN(depthsPx[at]!)) continue;
+      pairs.add(from + at);
+      pairs.add(Math.min(1, depthsPx[at]! / heightsPx[at]!));
+    }
   }
-  return Float64Array.from(pairs);
+  return pairs.all();
 }
 
 /** Returns the index of the first pair whose event is at `start` or later. */

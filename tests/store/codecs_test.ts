@@ -67,10 +67,9 @@ Deno.test("codecs: some of the numbers, ids and texts are those of all at their 
     }
     const places = somePlaces(events.length, asked);
     const numbers = Float64Array.from(events, ([, value]) => value);
-    assert.deepEqual(
-      readNumbers(keptReader((to) => writeNumbers(to, numbers)))(places),
-      Float64Array.from(places, (place) => numbers[place]!),
-    );
+    const some = new Float64Array(places.length);
+    readNumbers(keptReader((to) => writeNumbers(to, numbers)))(places, some);
+    assert.deepEqual(some, Float64Array.from(places, (place) => numbers[place]!));
     const ms = Float64Array.from(events, ([, , time]) => time);
     const ids = new Uint8Array(events.flatMap(([, , time, , bytes]) => {
       const first = Uint8Array.fromHex(time.toString(16).padStart(12, "0"));
@@ -175,7 +174,9 @@ Deno.test("codecs: numbers of any kind come back exactly, and where there is non
   fc.assert(fc.property(fc.oneof(fc.array(number), fc.array(plain)), (numbers) => {
     const values = Float64Array.from(numbers);
     const bytes = written((writer) => writeNumbers(writer, values));
-    assert.deepEqual(readNumbers(new ByteReader(bytes))(null), values);
+    const all = new Float64Array(values.length);
+    readNumbers(new ByteReader(bytes))(null, all);
+    assert.deepEqual(all, values);
   }));
 });
 
