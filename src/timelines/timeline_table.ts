@@ -93,6 +93,9 @@ export class ActorTimelines implements Timelines {
   }
 }
 
+/** Zeros for the places of the only segment of all `RunTimelines`; never written. */
+let onlyPlaces = new Int32Array(0);
+
 /**
  * The runs of one segment, each as a timeline. They need not be built, and suffice where the actor's other
  * events do not matter.
@@ -110,7 +113,8 @@ export class RunTimelines implements Timelines {
   constructor(segment: LoadedSegment, private readonly actorOf: Int32Array) {
     const { identities, starts, ends, runBits } = segment;
     this.segments = [segment];
-    this.segmentOf = new Int32Array(identities.length);
+    if (onlyPlaces.length < identities.length) onlyPlaces = new Int32Array(identities.length);
+    this.segmentOf = onlyPlaces;
     // A segment has fewer than 2^31 events, so unsigned and signed numbers are the same.
     this.starts = new Int32Array(starts.buffer, starts.byteOffset, identities.length);
     this.ends = new Int32Array(ends.buffer, ends.byteOffset, identities.length);

@@ -6,6 +6,9 @@ import { GrowingList } from "../../store/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type AttemptColumns, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 
+/** Attempts of a group that there is room for at first. */
+const GROUP_ROOM = 64;
+
 /** How many actors reached a step, and how long they took from the step before. */
 export interface StepTally {
   readonly actors: number;
@@ -28,11 +31,9 @@ class AttemptTally {
   /** How many neither converted nor were excluded, with a window not over yet. */
   open = 0;
 
-  constructor(stepCount: number) {
-    this.#times = Array.from(
-      { length: stepCount - 1 },
-      () => new GrowingList(new Float64Array(64)),
-    );
+  /** @param rooms for each step after the first, of how many attempts there is room at first */
+  constructor(rooms: readonly number[]) {
+    this.#times = rooms.map((room) => new GrowingList(new Float64Array(room)));
   }
 
   /** Adds an attempt whose times of later steps are in `stepsMs` from `at` on. */
@@ -53,6 +54,14 @@ class AttemptTally {
     });
     return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
   }
+}
+
+/** Returns for each step after the first how many attempts reached it. */
+function reachedCounts(outcomes: Int32Array, stepCount: number): number[] {
+  const counts = new Array<number>(stepCount).fill(0);
+  for (let i = 0; i < outcomes.length; i++) counts[(outcomes[i]! & DEPTH) - 1]!++;
+  for (let step = stepCount - 1; step > 0; step--) counts[step - 1]! += counts[step]!;
+  return counts.slice(1);
 }
 
 /** The attempts of one value; null: the value is missing. */
@@ -125,14 +134,16 @@ export async function tallyAttempts(
   stepCount: number,
   textsOf: TextsOf | null,
 ) {
+  const { outcomes, values, stepsMs } = attempts;
   const groups = textsOf && await groupsOf(attempts, stepCount, textsOf);
   const ranked = groups?.ranked ?? [];
-  const all = new AttemptTally(stepCount);
-  const others = new AttemptTally(stepCount);
+  // Lists that grow would take three times the memory, which is garbage once the read ends.
+  const all = new AttemptTally(reachedCounts(outcomes, stepCount));
+  const few = new Array<number>(stepCount - 1).fill(GROUP_ROOM);
+  const others = new AttemptTally(few);
   for (const [i, group] of ranked.entries()) {
-    group.tally = i < FUNNEL_GROUPS_MAX ? new AttemptTally(stepCount) : others;
+    group.tally = i < FUNNEL_GROUPS_MAX ? new AttemptTally(few) : others;
   }
-  const { outcomes, values, stepsMs } = attempts;
   let at = 0;
   for (let i = 0; i < outcomes.length; i++) {
     const outcome = outcomes[i]!;
