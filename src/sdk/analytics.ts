@@ -75,8 +75,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
   const queue = openQueue(store, apiKey);
   const delivery = openDelivery(queue, store, { ...options, ...identity, apiKey, endpoint, log });
   let capture: Capture | undefined;
-  /** The path that the page view was given, as hash routers do: what happens on the page has it, too. */
-  let route: string | undefined;
+
   /** The page comes first: it never sees an error. */
   function attempt(work: () => void) {
     try {
@@ -93,7 +92,6 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
         timestamp: Date.now(),
         ...page && identity.get(),
         ...page,
-        path: page && (route = name === "page_view" ? details?.path : route),
         ...details,
         eventId: id,
         name: `${name}`.slice(0, Limit.IDENTIFIER_LENGTH),
@@ -107,6 +105,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       queue.add(id, json);
       delivery.wake();
     });
+
   if (inPage) watchPage(queue, delivery, () => capture, identity.optedOut);
   return {
     track: (name, properties, details) => record(name, properties, details),
@@ -121,6 +120,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       attempt(() => {
         // As text every object is the same, which would merge all users into one person.
         const id = typeof userId === "object" ? "" : `${userId ?? ""}`;
+        // On a server one client serves many users: each event names its own.
         const isUsable = id && id !== "." && id !== ".." && id.length <= Limit.IDENTIFIER_LENGTH;
         if (isUsable && inPage) identity.identify(id);
       });

@@ -67,7 +67,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   const stopTimer = () => timer = clearTimeout(timer) as undefined;
 
   function wake() {
-    const waiting = queue.waiting().length;
+    const waiting = queue.size();
     const waitMs = Math.max(backoffMs, pauseMs());
     if (waiting && waitMs < Infinity) {
       if (!waitMs && waiting >= flushAt && !isFlushing) flush();
@@ -82,7 +82,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     isFlushing = true;
     return flushes = flushes.then(async () => {
       // What is added meanwhile waits for its own time.
-      let left = queue.waiting().length;
+      let left = queue.size();
       while (left > 0 && !pauseMs()) left -= await send(!failures) ?? Infinity;
     }).catch(log).then(() => {
       isFlushing = false;

@@ -2,6 +2,8 @@
 import { cut } from "./page.ts";
 import type { Record } from "./record.ts";
 
+const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i;
+
 /** `outbound_link` and `file_download`, with the address but neither its query nor its fragment. */
 export function recordLink(record: Record, link?: HTMLAnchorElement | SVGAElement): void {
   if (!link) return;
@@ -12,8 +14,6 @@ export function recordLink(record: Record, link?: HTMLAnchorElement | SVGAElemen
   );
   if (!/^http/.test(href)) return;
   const url = cut(origin + pathname);
-  const isFile = link.hasAttribute("download") ||
-    /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i.test(url);
-  if (isFile) record("file_download", { url });
+  if (link.hasAttribute("download") || FILE.test(url)) record("file_download", { url });
   else if (host !== location.host) record("outbound_link", { url });
 }

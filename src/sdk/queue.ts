@@ -35,8 +35,13 @@ export interface Queue {
    * @returns whether others see it
    */
   draft(id: string, text: string): boolean | undefined;
-  /** The events that are not being sent yet, the oldest first. */
-  waiting(): Entry[];
+  /** How many events are not being sent yet. */
+  size(): number;
+  /**
+   * Takes the oldest waiting events and marks them as being sent.
+   * @param bytesMax of the batch in UTF-8; a larger event comes alone
+   */
+  take(eventsMax: number, bytesMax: number): Entry[];
   /** Removes events that were sent, or never can be. */
   delete(entries: readonly Entry[]): void;
   /** Forgets every event, those of other pages too. */
@@ -50,6 +55,17 @@ export interface Queue {
   release(): void;
   /** Claims the queue again: the page is back. Others may have sent its events meanwhile. */
   resume(): void;
+}
+
+function taken(waiting: Entry[], eventsMax: number, bytesMax: number): Entry[] {
+  const batch: Entry[] = [];
+  for (const entry of waiting) {
+    bytesMax -= new TextEncoder().encode(entry.text).length + 1;
+    if (batch.length === eventsMax || batch[0] && bytesMax < 0) break;
+    entry.busy = true;
+    batch.push(entry);
+  }
+  return batch;
 }
 
 export function openQueue(store: Store, apiKey: string): Queue {
@@ -70,7 +86,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
     drop(entry);
   }
 
-  /** Drops those from before an opt-out, and those that others took over. */
+  /** Events not being sent. Drops those from before an opt-out, and those that others took over. */
   function waiting(): Entry[] {
     const era = store.get("era");
     const idle = [...entries.values()].filter((entry) => !entry.busy);
@@ -90,7 +106,8 @@ export function openQueue(store: Store, apiKey: string): Queue {
   return {
     add: (id, text) => hold(nameOf(id), text, draft(id, text) && own),
     draft,
-    waiting,
+    size: () => waiting().length,
+    take: (eventsMax, bytesMax) => taken(waiting(), eventsMax, bytesMax),
     delete: (gone) => gone.forEach(remove),
     clear() {
       entries.forEach(remove);

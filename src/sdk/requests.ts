@@ -28,20 +28,6 @@ export type Send = (
   isLeaving?: boolean,
 ) => Promise<number | undefined> | undefined;
 
-/** Takes the oldest of the waiting events, as many as fit into a request, and marks them as being sent. */
-function takeBatch(waiting: Entry[], eventsMax: number): Entry[] {
-  const batch: Entry[] = [];
-  let bytesLeft = KEEPALIVE_BYTES_MAX - ENVELOPE_BYTES;
-  for (const entry of waiting) {
-    bytesLeft -= new TextEncoder().encode(entry.text).length + 1;
-    // A larger event goes alone.
-    if (batch.length === eventsMax || batch[0] && bytesLeft < 0) break;
-    entry.busy = true;
-    batch.push(entry);
-  }
-  return batch;
-}
-
 /** Sends batches, and handles the answers. */
 export function openSend(
   queue: Queue,
@@ -106,7 +92,7 @@ export function openSend(
   }
 
   return (outlives, isLeaving) => {
-    const batch = takeBatch(queue.waiting(), batchEventsMax);
+    const batch = queue.take(batchEventsMax, KEEPALIVE_BYTES_MAX - ENVELOPE_BYTES);
     return batch[0] && post(batch, outlives, isLeaving);
   };
 }

@@ -55,7 +55,7 @@ export interface EventDetails {
 export interface Analytics {
   /** Queues an event. */
   track(name: string, properties?: Properties, details?: EventDetails): void;
-  /** Queues a `page_view` and ends the page view before it. In a page, events up to the next have its `path`. */
+  /** Queues a `page_view` and ends the page view before it. */
   page(properties?: Properties, details?: EventDetails): void;
   /**
    * Later events carry `userId`; an object is passed over, and so is what the server refuses: `.`, `..`

@@ -25,31 +25,3 @@ browserTest(
     assert.deepEqual(visit.messages, []);
   },
 );
-
-browserTest("a page view's own path is that of all events until the next one", async (visit) => {
-  visit.publish({ path: "/app", head: visit.tag(), body: "<button>A</button>" });
-  const page = await visit.open("/app");
-  await page.click("button");
-  for (const route of ["/a", "/b"]) {
-    await page.evaluate((path) => {
-      location.hash = path;
-      footfall.page({}, { path });
-      footfall.track("own");
-    }, route);
-    await page.click("button");
-  }
-  await page.evaluate(() => history.pushState(null, "", "/plain"));
-  await page.click("button");
-  await page.evaluate(() => {
-    footfall.page();
-    return footfall.flush();
-  });
-  const paths = async (name: string) =>
-    (await visit.stored()).filter((event) => event.name === name).map(({ path }) => path)
-      .toSorted();
-  await visit.until(async () => (await paths("page_view")).length === 5, "all are stored");
-  assert.deepEqual(await paths("page_view"), ["/a", "/app", "/b", "/plain", "/plain"]);
-  assert.deepEqual(await paths("click"), ["/a", "/app", "/b", "/plain"]);
-  assert.deepEqual(await paths("scroll"), ["/a", "/app", "/b", "/plain"]);
-  assert.deepEqual(await paths("own"), ["/a", "/b"]);
-});

@@ -13,7 +13,7 @@ const HOSTS = "MAP *.test 127.0.0.1";
 /** The SDK's client, as pages hold it. */
 export interface Client {
   track(name: string, properties?: Json): void;
-  page(properties?: Json, details?: Json): void;
+  page(properties?: Json): void;
   identify(userId: string): void;
   reset(): void;
   flush(): Promise<void>;
