@@ -120,9 +120,9 @@ export class ConfigMistakes extends Error {
 type Variable = (typeof CONFIG_VARIABLES)[number]["name"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An empty variable says as much as none. */
+/** A blank variable says as much as none. */
 function namesOf(variables: Environment): string[] {
-  return Object.keys(variables).filter((name) => variables[name]);
+  return Object.keys(variables).filter((name) => variables[name]?.trim());
 }
 
 /** The file that the tasks of deno.json read variables from; a compiled program reads none. */

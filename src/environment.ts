@@ -9,12 +9,12 @@ export function readEnvironment(): Record<string, string | undefined> {
 }
 
 /**
- * Returns the names of the variables that are set and not empty: of all if the whole environment may be read, else of
+ * Returns the names of the variables that are set and not blank: of all if the whole environment may be read, else of
  * known ones.
  */
 export function namesSet(mayReadAll: boolean): string[] {
   const names = mayReadAll
     ? Object.keys(Deno.env.toObject())
     : CONFIG_VARIABLES.map(({ name }) => name);
-  return names.filter((name) => Deno.env.get(name));
+  return names.filter((name) => Deno.env.get(name)?.trim());
 }

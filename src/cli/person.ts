@@ -75,13 +75,15 @@ type Wanted = ReturnType<typeof wantedOf>;
 
 /** Returns what the API refuses in the settings of a new person, whatever the database holds. */
 function mistakesIn(wanted: Wanted): readonly ProblemPart[] {
+  const { role, projects = ["*"] } = wanted;
+  const isOwn = role !== "owner" || projects.includes("*");
+  const message = "An owner is for every project: leave it out.";
+  const own = isOwn ? [] : [{ field: "projects", code: "invalid_value", message }];
   try {
-    const { role, projects = ["*"] } = parseBody(PersonCreation, wanted);
-    const message = "An owner is for every project: leave it out.";
-    const isOwn = role !== "owner" || projects.includes("*");
-    return isOwn ? [] : [{ field: "projects", code: "invalid_value", message }];
+    parseBody(PersonCreation, wanted);
+    return own;
   } catch (error) {
-    if (error instanceof Problem) return error.options.errors ?? [];
+    if (error instanceof Problem) return [...error.options.errors ?? [], ...own];
     throw error;
   }
 }
@@ -155,6 +157,8 @@ async function invite(call: Call): Promise<void> {
     const known = await findPerson(connection, call);
     // A person who lost the link gets another one, and keeps what no option names.
     if (known?.joinedAt === null) {
+      const mistakes = mistakesIn(wanted);
+      if (mistakes.length > 0) throw invalidBody(mistakes);
       await requireProjects(connection, call.options.list("project"));
       const path = `/v1/people/${known.id}`;
       await callApi(connection, "PATCH", path, saidOf(call));

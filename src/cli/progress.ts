@@ -12,7 +12,7 @@ const REDRAW_MS = 100;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 30;
 /** The characters besides the bar, the label and the note: blanks, and `100%`. */
-const BESIDE_LENGTH = 12;
+const BESIDE_LENGTH = 11;
 /** Shows nothing. */
 export const SILENT: Progress = { update: () => {}, end: () => {} };
 

@@ -6,7 +6,7 @@ const WHOLE_MAX = 9;
 const BEGIN = 2;
 /**
  * Ids of the SDK begin with the time, the first four characters with that of some weeks. With six of their
- * end two of a hundred people look alike in 0.03 % of lists, with four in 7 %.
+ * end two of a hundred people look alike in 0.03% of lists, with four in 7%.
  */
 const END = 6;
 

@@ -25,7 +25,7 @@ const KINDS = [
 ];
 
 /**
- * Detaches one array of each kind, for a thread that transfers buffers: call it first. When the first array of a kind
+ * Detaches one array of each kind, for a worker that transfers buffers: call it first. When the first array of a kind
  * is detached, V8 discards all compiled code that reads arrays of this kind.
  */
 export function detachEachKind(): void {

@@ -3,7 +3,7 @@ type Growing = Int32Array | Uint32Array | Float64Array;
 /** Copies a list into one twice as long. */
 export function lengthened<T extends Growing>(list: T): T {
   const Longer = list.constructor as { new (length: number): T };
-  const longer = new Longer(2 * list.length);
+  const longer = new Longer(Math.max(1, 2 * list.length));
   longer.set(list);
   return longer;
 }

@@ -36,7 +36,7 @@ const path = (sent: string | null) => {
   const text = readablePath(sent ?? NOTHING);
   return (
     <span class="visit-text" title={text}>
-      {text.split(/(?<=\/)(?=.)/).map((segment, i) =>
+      {text.match(/[^/]*\/|[^/]+$/g)?.map((segment, i) =>
         i === 0 ? segment : [<wbr key={i} />, segment]
       )}
     </span>

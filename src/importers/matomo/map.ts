@@ -81,7 +81,7 @@ function meaningOf(action: Members): Meaning | null {
       return {
         name: "goal",
         id: goal === null || page === null ? null : `goal:${goal}:${page}`,
-        properties: present({ goal: textOf(action.goalName), goalId: goal, value }),
+        properties: present({ goal: sentText(action.goalName), goalId: goal, value }),
         onPage: true,
       };
     }
@@ -126,22 +126,29 @@ function campaignOf(visit: Members) {
 }
 
 /**
- * Returns by how many seconds the times of a visit's actions are ahead of UTC. Matomo writes them as
- * the clock of the site's time zone, and the visit's `firstActionTimestamp` in UTC; the two may be
- * a few seconds apart for other reasons.
+ * Returns by how many seconds the times of a visit's actions are ahead of UTC. Matomo writes them as the clock of the
+ * site's time zone, and those of the visit's first and last action in UTC, too. Either action may be missing in the
+ * list: of the two differences, the one that is nearer to a time zone's counts.
  */
 function aheadOfUtcSeconds(visit: Members, actions: readonly Members[]): number {
-  const first = numberOf(visit.firstActionTimestamp);
-  const written = numberOf(actions[0]?.timestamp);
-  if (first === null || written === null) return 0;
-  const ahead = Math.round((written - first) / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS;
+  const written = actions.map(({ timestamp }) => numberOf(timestamp)).filter((one) => one !== null);
+  const ends = [
+    [written[0], numberOf(visit.firstActionTimestamp)],
+    [written.at(-1), numberOf(visit.lastActionTimestamp)],
+  ] as const;
+  const found = ends.flatMap(([local, utc]) => {
+    if (local === undefined || utc === null) return [];
+    const ahead = Math.round((local - utc) / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS;
+    return [{ ahead, apart: Math.abs(local - utc - ahead) }];
+  });
+  const ahead = found.toSorted((a, b) => a.apart - b.apart)[0]?.ahead ?? 0;
   return Math.abs(ahead) > ZONE_SECONDS_MAX ? 0 : ahead;
 }
 
 /** Returns the class of the device by its icon, as its name is in the language of the reply. */
 function deviceOf(visit: Members) {
   const [, icon] = ICON.exec(textOf(visit.deviceTypeIcon) ?? "") ?? [];
-  return deviceClass(icon ?? visit.deviceType);
+  return deviceClass(icon) ?? deviceClass(visit.deviceType);
 }
 
 /** Returns what all events of a visit have in common. */
