@@ -1,9 +1,9 @@
 type Growing = Int32Array | Uint32Array | Float64Array;
 
-/** Copies a list into one twice as long. */
-export function lengthened<T extends Growing>(list: T): T {
+/** Copies a list into one twice as long, but not longer than `most`. */
+export function lengthened<T extends Growing>(list: T, most = Infinity): T {
   const Longer = list.constructor as { new (length: number): T };
-  const longer = new Longer(Math.max(1, 2 * list.length));
+  const longer = new Longer(Math.min(Math.max(1, 2 * list.length), most));
   longer.set(list);
   return longer;
 }
@@ -13,13 +13,16 @@ export class GrowingList<T extends Growing> {
   #list: T;
   length = 0;
 
-  /** @param room the array to begin with, whose content is overwritten */
-  constructor(room: T) {
+  /**
+   * @param room the array to begin with, whose content is overwritten
+   * @param most the numbers that may be added, if that is known: no room is made for more
+   */
+  constructor(room: T, private readonly most = Infinity) {
     this.#list = room;
   }
 
   add(number: number): void {
-    if (this.length === this.#list.length) this.#list = lengthened(this.#list);
+    if (this.length === this.#list.length) this.#list = lengthened(this.#list, this.most);
     this.#list[this.length++] = number;
   }
 

@@ -6,10 +6,17 @@ const FIRST_EVENTS = 1_024;
 
 /** Collects the values of a property, event by event in their order. */
 export class PropertyBuilder {
-  readonly #places = new GrowingList(new Uint32Array(FIRST_EVENTS));
-  readonly #codes = new GrowingList(new Int32Array(FIRST_EVENTS));
+  readonly #places: GrowingList<Uint32Array>;
+  readonly #codes: GrowingList<Int32Array>;
   readonly #texts: string[] = [];
   readonly #numbers: number[] = [];
+
+  /** @param events how many events may have a value */
+  constructor(private readonly events: number) {
+    const first = Math.min(FIRST_EVENTS, events);
+    this.#places = new GrowingList(new Uint32Array(first), events);
+    this.#codes = new GrowingList(new Int32Array(first), events);
+  }
 
   /** Adds a text. @returns its code */
   addText(text: string): number {
@@ -30,12 +37,17 @@ export class PropertyBuilder {
   end(): PropertyColumn {
     const texts = this.#texts.length;
     const found = this.#codes.taken();
-    const codes = new Uint32Array(found.length);
-    for (let i = 0; i < codes.length; i++) {
-      const code = found[i]!;
-      codes[i] = code < 0 ? texts - 1 - code : code;
+    for (let i = 0; i < found.length; i++) {
+      if (found[i]! < 0) found[i] = texts - 1 - found[i]!;
     }
-    const places = this.#places.all();
-    return new PropertyColumn(places, codes, this.#texts, Float64Array.from(this.#numbers));
+    const codes = new Uint32Array(found.buffer, 0, found.length);
+    // Lists of all events have no room left over that a copy would save.
+    const isFull = found.length === this.events;
+    return new PropertyColumn(
+      isFull ? this.#places.taken() : this.#places.all(),
+      isFull ? codes : codes.slice(),
+      this.#texts,
+      Float64Array.from(this.#numbers),
+    );
   }
 }

@@ -242,7 +242,7 @@ export class PropertyReader {
    */
   async column(key: string): Promise<PropertyColumn> {
     const { events } = this.reader;
-    const builder = new PropertyBuilder();
+    const builder = new PropertyBuilder(events);
     if (isPromoted(key)) {
       const own = new Int32Array(events).fill(NO_VALUE);
       await this.#visit(key, builder, (at, code) => {
