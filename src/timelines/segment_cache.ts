@@ -29,11 +29,7 @@ interface TimelinesKey {
 interface MakeTimelines {
   readonly all: (take: Take) => Promise<TimelineColumns>;
   /** Builds those of the actors in `further` segments, given by their places: see `touchedTimelines`. */
-  readonly touched: (
-    further: readonly number[],
-    kept: KeptColumns,
-    take: Take,
-  ) => Promise<TouchedTimelines>;
+  readonly touched: (further: readonly number[], kept: KeptColumns) => Promise<TouchedTimelines>;
 }
 
 interface KeptTimelines {
@@ -170,7 +166,7 @@ export class SegmentCache {
         placeOf: Int32Array.from(keptIds, (id) => places.get(id) ?? -1),
       };
       if (further.length === 0) return { ...kept, touched: null };
-      return { ...kept, touched: await make.touched(further, kept, use.take) };
+      return { ...kept, touched: await make.touched(further, kept) };
     }
     const columns = await make.all((bytes) => this.memory.take(bytes));
     const isKept = this.#timelines.set(key, { owner, segmentIds, columns });

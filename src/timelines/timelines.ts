@@ -251,8 +251,8 @@ export async function loadTimelines(
     timelines: () =>
       known ??= cache.timelinesOf(key, use, {
         all: (take) => build(segments, actorOf, take),
-        touched: (further, kept, take) =>
-          touchedTimelines({ sql, memory: use }, projectId, segments, further, kept, actorOf, take),
+        touched: (further, kept) =>
+          touchedTimelines(sql, projectId, segments, further, kept, actorOf, use),
       }),
     readOn: () => {},
   };

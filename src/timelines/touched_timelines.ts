@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
-import { type MemoryScope, sharedColumn, type Take, zeros } from "./shared_memory.ts";
+import { type MemoryScope, sharedColumn, zeros } from "./shared_memory.ts";
 import { inOrder, type RunTable } from "./timeline_build.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
@@ -140,20 +140,20 @@ async function runsOfTouched(
  * timelines for each read would take 100 ms and 30 MB for ten million events.
  * @param further the places of these segments
  * @param actorOf the actor of each identity, as when the columns were built
- * @param take allocates shared memory
+ * @param memory of the returned columns
  */
 export async function touchedTimelines(
-  { sql, memory }: { readonly sql: Sql; readonly memory: MemoryScope },
+  sql: Sql,
   projectId: number,
   segments: readonly LoadedSegment[],
   further: readonly number[],
   kept: KeptColumns,
   actorOf: Int32Array,
-  take: Take,
+  memory: MemoryScope,
 ): Promise<TouchedTimelines> {
   const { actors, runs } = await runsOfTouched(segments, further, kept, actorOf, memory);
   // Further segments may be of any time, so the times of all runs are compared.
   const isLater = new Uint8Array(segments.length);
-  const columns = await inOrder(sql, projectId, segments, runs, isLater, take);
-  return { actors: sharedColumn(take, actors), ...columns };
+  const columns = await inOrder(sql, projectId, segments, runs, isLater, memory.take);
+  return { actors: sharedColumn(memory.take, actors), ...columns };
 }

@@ -65,7 +65,6 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
   const events = fc.array(event, { maxLength: 80, size: "max" });
   const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
   const some = fc.uniqueArray(fc.nat({ max: 5 }));
-  const memory = new MemoryScope(new SharedMemory(1_000_000));
   const agrees = fc.asyncProperty(events, linked, some, some, async (places, owners, kept, own) => {
     const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
     const all = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
@@ -84,16 +83,19 @@ Deno.test("timelinesIn: every actor's events in some cached and some further seg
       const placeOf = Int32Array.from(before, (segment) => scanned.indexOf(segment));
       const further = [...scanned.keys()].filter((place) => !before.includes(scanned[place]!));
       const keptColumns = { columns, placeOf };
+      const memory = new MemoryScope(new SharedMemory(1_000_000));
       const touched = await touchedTimelines(
-        { sql: table, memory },
+        table,
         1,
         scanned,
         further,
         keptColumns,
         actorOf,
-        takeNew,
+        memory,
       );
-      assert.equal(memory.memory.bytes, 0);
+      const buffers = new Set(Object.values(touched).map(({ buffer }) => buffer));
+      const bytes = buffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0);
+      assert.equal(memory.memory.bytes, bytes);
       const timelines = timelinesIn(scanned, { columns, placeOf, touched });
       const cuts = scanCuts({ columns, placeOf, touched });
       const found = [];
