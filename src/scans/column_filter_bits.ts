@@ -6,7 +6,7 @@ import { loadLazies } from "../timelines/lazy_loader.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import { type MemoryScope, sharedColumn, zeros } from "../timelines/shared_memory.ts";
+import { type MemoryScope, zeros } from "../timelines/shared_memory.ts";
 import type { TimelinePart } from "../timelines/timelines.ts";
 import {
   type Field,
@@ -90,10 +90,10 @@ export function emptyBits(
     return { columns, words: [], of };
   }
   let events = 0;
-  const places = segments.map(({ times }) => {
-    const first = events;
-    events += times.length;
-    return sharedColumn(memory.take, Int32Array.from(times, (_, at) => first + at));
+  const places = segments.map(({ times: { length } }) => {
+    const ofSegment = zeros(memory.take, Int32Array, length);
+    for (let at = 0; at < length; at++) ofSegment[at] = events++;
+    return ofSegment;
   });
   const words = Array.from(
     { length: Math.ceil(count / WORD_BITS) },
