@@ -1,4 +1,7 @@
-/** A worker of a pool whose visitor sums numbers up, often enough that this is compiled, and returns a list. */
+/**
+ * A worker of a pool whose visitor sums numbers up, often enough that this is compiled, and returns a list. Named
+ * "unprepared", it detaches nothing before that.
+ */
 import { serveScans } from "../../src/scans/scan_worker_loop.ts";
 import type { VisitorKind } from "../../src/scans/visitor.ts";
 
@@ -20,4 +23,9 @@ const SUMS: VisitorKind<null, Int32Array> = {
   merge: (sums) => sums,
 };
 
+if (self.name === "unprepared") {
+  ArrayBuffer.prototype.transfer = function () {
+    return this;
+  };
+}
 serveScans([SUMS]);
