@@ -28,6 +28,8 @@ interface Bundle {
   readonly from: URL;
   readonly scripts: readonly Script[];
   readonly sources: () => URL[];
+  /** For how long scripts stay that newer ones have replaced; without: until the next build. */
+  readonly keptMs?: number;
   /** Options of the bundler. */
   readonly options: readonly string[];
   /** Writes the files that are not scripts. */
@@ -84,17 +86,27 @@ const BUNDLES: readonly Bundle[] = [
     scripts: [{ entry: "main.ts", output: "main.js", format: "esm", split: true }],
     sources: programSources,
     options: FOR_DENO,
+    // A server of an earlier build may run for weeks before it first needs some of them.
+    keptMs: 30 * 24 * 3_600_000,
   },
 ];
 
-/** Relative paths of all files below a folder, by name: its own files, then those of its folders. */
+/** A file that is there once all is built. */
+export interface Output {
+  /** Relative to the root. */
+  readonly path: string;
+  /** Its first line, if that tells what it was built of. */
+  readonly digest?: string;
+}
+
+/** Relative URLs of all files below a folder, by name: its own files, then those of its folders. */
 function filesBelow(folder: URL): string[] {
   const entries = [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
   return [
-    ...entries.filter(({ isFile }) => isFile).map(({ name }) => name),
-    ...entries.filter(({ isDirectory }) => isDirectory).flatMap(({ name }) =>
-      filesBelow(new URL(`${name}/`, folder)).map((below) => `${name}/${below}`)
-    ),
+    ...entries.filter(({ isFile }) => isFile).map(({ name }) => encodeURIComponent(name)),
+    ...entries.filter(({ isDirectory }) => isDirectory)
+      .map(({ name }) => `${encodeURIComponent(name)}/`)
+      .flatMap((name) => filesBelow(new URL(name, folder)).map((below) => name + below)),
   ];
 }
 
@@ -154,19 +166,35 @@ async function bundle(script: Script, { from, options }: Bundle, to: URL): Promi
   return names;
 }
 
+/** Does something to a file, unless another build has removed it meanwhile. */
+async function unlessGone(change: () => Promise<void>): Promise<void> {
+  try {
+    await change();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
 /**
- * Removes scripts of earlier builds, whose names differ, as they contain a digest. Those of the build just before stay:
- * a server that still runs loads some of them only as it needs them.
+ * Removes scripts of earlier builds, whose names differ, as they contain a digest. Those of the build just before stay,
+ * and those that were replaced less than `keptMs` ago: a server that still runs loads some of them only as it needs
+ * them.
  */
-async function removeOthers(
+export async function removeOthers(
   folder: URL,
   names: ReadonlySet<string>,
   before: ReadonlySet<string>,
+  keptMs: number,
 ): Promise<void> {
+  const now = Date.now();
   for (const { name, isFile } of [...Deno.readDirSync(folder)]) {
-    if (isFile && name.endsWith(".js") && !names.has(name) && !before.has(name)) {
-      await Deno.remove(new URL(name, folder));
-    }
+    if (!isFile || !name.endsWith(".js") || names.has(name)) continue;
+    const file = new URL(name, folder);
+    await unlessGone(async () => {
+      // From now on its time is when it was replaced.
+      if (before.has(name)) await Deno.utime(file, now / 1000, now / 1000);
+      else if (now - Number((await Deno.stat(file)).mtime) >= keptMs) await Deno.remove(file);
+    });
   }
 }
 
@@ -186,30 +214,32 @@ async function writeTemplate(at: URL): Promise<void> {
   await Deno.writeFile(draft, template);
   const before = [...Deno.readDirSync(folder)].map(({ name }) => new URL(name, folder));
   await Deno.rename(draft, at);
-  for (const old of before) if (!old.href.startsWith(at.href)) await Deno.remove(old);
+  for (const old of before) {
+    if (!old.href.startsWith(at.href)) await unlessGone(() => Deno.remove(old));
+  }
 }
 
-/** Builds what is out of date. @returns files that are there now, relative to the root: while they are, all is */
-export async function build(): Promise<string[]> {
-  const outputs: string[] = [];
+/** Builds what is out of date. @returns files that are there now, and while they are the same, all is */
+export async function build(): Promise<Output[]> {
+  const outputs: Output[] = [];
   // One after the other: two at once can collide while fetching the bundler into a new cache.
   for (const each of BUNDLES) {
     const to = new URL(`${each.name}/`, OUTPUT);
     const stampFile = new URL("stamp", to);
     const stamp = await fingerprint(each.sources());
     const [stampBefore, ...namesBefore] = readStamp(stampFile);
-    outputs.push(`dist/${each.name}/stamp`);
+    outputs.push({ path: `dist/${each.name}/stamp`, digest: stamp });
     if (stampBefore === stamp) continue;
     await Deno.mkdir(to, { recursive: true });
     const names = new Set<string>();
     for (const script of each.scripts) {
       for (const file of await bundle(script, each, to)) names.add(file);
     }
-    await removeOthers(to, names, new Set(namesBefore));
+    await removeOthers(to, names, new Set(namesBefore), each.keptMs ?? 0);
     await each.rest?.(each.from, to);
     await Deno.writeTextFile(stampFile, [stamp, ...names].join("\n"));
   }
   const template = templateUrl(MIGRATIONS);
   await writeTemplate(template);
-  return [...outputs, template.href.slice(ROOT.href.length)];
+  return [...outputs, { path: template.href.slice(ROOT.href.length) }];
 }
