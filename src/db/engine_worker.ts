@@ -11,7 +11,14 @@ function createWorker(): Worker {
 
 /** Starts the thread that the next `takeEngineWorker` returns, so that it loads its code meanwhile. */
 export function startEngineWorker(): void {
-  ahead ??= createWorker();
+  if (ahead !== null) return;
+  const worker = createWorker();
+  worker.onerror = (event) => {
+    // Else it ends the program, which may have mistakes to tell. Who takes a thread gets a new one, with its failure.
+    event.preventDefault();
+    if (ahead === worker) ahead = null;
+  };
+  ahead = worker;
 }
 
 /** Returns a thread for one engine. */
