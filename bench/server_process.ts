@@ -28,8 +28,9 @@ async function startOf(folder: string): Promise<StartTask> {
   const { tasks: { start } } = JSON.parse(await Deno.readTextFile(join(folder, "deno.json")));
   const command: string = start.command ?? start;
   if (!bundled.has(folder)) {
-    await new Deno.Command(Deno.execPath(), { args: ["task", "--quiet", "bundles"], cwd: folder })
-      .output();
+    const task = { args: ["task", "--quiet", "bundles"], cwd: folder };
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), task).output();
+    if (!success) throw new Error(`${folder}: ${new TextDecoder().decode(stderr)}`);
     bundled.add(folder);
   }
   const [assigned] = command.match(/^(?:\w+=\S+ )*/)!;
