@@ -76,6 +76,8 @@ Deno.test("packaging: every way to run the program has the same flags, and every
   for (const { command } of [dev, footfall, demo, compile, { command: dockerfile }]) {
     assert.equal(flagsOf(command), flags);
   }
+  const [, entrypoint] = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile) ?? [];
+  assert.equal(JSON.parse(entrypoint!).at(-1), tasks.start.command.split(" ").at(-2));
   const workers = COMPILE.filter((arg, i) => COMPILE[i - 1] === "--include" && /\.ts$/.test(arg));
   assert.ok(workers.length > 0);
   assert.deepEqual(tasks.build.command.split(" main.ts ")[1]?.split(" "), workers);
@@ -111,7 +113,7 @@ Deno.test("packaging: the bundle that `deno task start` runs takes in events and
   }
 });
 
-Deno.test("packaging: the embedded files alone serve, read-only and from an empty folder", async () => {
+Deno.test("packaging: the embedded files alone serve, bundled or not, read-only and from an empty folder", async () => {
   const folder = await Deno.makeTempDir({ prefix: "footfall-package-" });
   try {
     const program = join(folder, "program");
@@ -120,37 +122,41 @@ Deno.test("packaging: the embedded files alone serve, read-only and from an empt
     await Deno.mkdir(elsewhere);
     const included = COMPILE.filter((arg) => arg.startsWith("dist/") && arg !== "dist/footfall");
     await Deno.mkdir(join(program, "dist"));
-    for (const name of ["deno.json", "deno.lock", "main.ts", "migrations", "src", ...included]) {
+    const sources = ["deno.json", "deno.lock", "main.ts", "migrations", "src", "dist/program"];
+    for (const name of [...sources, ...included]) {
       await copy(join(ROOT, name), join(program, name));
     }
-    const data = { DATA_DIR: join(folder, "data") };
-    const args = [
-      ...["run", "--quiet", "--cached-only", "--frozen", "--no-prompt", "--allow-net"],
-      ...["--allow-env", `--allow-read=${folder}`, `--allow-write=${data.DATA_DIR}`],
-      join(program, "main.ts"),
-    ];
-    await using server = await startServer(data, {
-      program: { args: [...args, "serve"], cwd: elsewhere },
-    });
-    for (const [path, type] of [["/", "text/html"], ["/sdk.js", "text/javascript"]] as const) {
-      const reply = await fetch(server.url + path);
-      const text = await reply.text();
-      assert.deepEqual([reply.status, reply.headers.get("content-type")?.split(";")[0]], [
-        200,
-        type,
-      ]);
-      assert.ok(text.length > 500, path);
+    for (const entry of ["main.ts", "dist/program/main.js"]) {
+      await serveReadOnly(folder, join(program, entry), elsewhere);
     }
-    const listed = [...args, "project", "list", "--json"];
-    const { code, out, err } = await run(listed, { cwd: elsewhere, env: data });
-    assert.equal(code, 0, err);
-    assert.equal(JSON.parse(out).projects[0].id, "prj_default");
-    assert.equal(await server.stop(), 0);
     assert.deepEqual([...Deno.readDirSync(elsewhere)], [], "nothing is written beside the data");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Runs a program in `cwd` that may only write its data: it has to serve pages and answer commands. */
+async function serveReadOnly(folder: string, entry: string, cwd: string): Promise<void> {
+  const data = { DATA_DIR: join(folder, "data") };
+  const args = [
+    ...["run", "--quiet", "--cached-only", "--frozen", "--no-prompt", "--allow-net"],
+    ...["--allow-env", `--allow-read=${folder}`, `--allow-write=${data.DATA_DIR}`],
+    entry,
+  ];
+  await using server = await startServer(data, { program: { args: [...args, "serve"], cwd } });
+  for (const [path, type] of [["/", "text/html"], ["/sdk.js", "text/javascript"]] as const) {
+    const reply = await fetch(server.url + path);
+    const text = await reply.text();
+    const [received] = reply.headers.get("content-type")!.split(";");
+    assert.deepEqual([reply.status, received], [200, type]);
+    assert.ok(text.length > 500, path);
+  }
+  const listed = [...args, "project", "list", "--json"];
+  const { code, out, err } = await run(listed, { cwd, env: data });
+  assert.equal(code, 0, err);
+  assert.equal(JSON.parse(out).projects[0].id, "prj_default");
+  assert.equal(await server.stop(), 0);
+}
 
 /** Copies a file or folder; what lands in the copy cannot be written. */
 async function copy(from: string, to: string): Promise<void> {
