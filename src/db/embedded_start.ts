@@ -111,7 +111,8 @@ export async function startEngine(
 
 /**
  * Compiles the engine's module for `startEngine`. A process compiles equal modules only once while one of them is
- * kept, so keeping this one saves every later engine the work.
+ * kept, so keeping this one saves every later engine the work. The imported bytes themselves are changed: a thread has
+ * them alone, as each imports its own.
  */
 export function compileEngine(): WebAssembly.Module {
   shareMemory(postgresWasm);

@@ -1,4 +1,7 @@
-/** The thread of the embedded engine. It loads the engine's code by itself: 80 ms of the 300 that it works for a start. */
+/**
+ * The thread of the embedded engine. It loads the engine's code by itself: 80 of the 300 ms that it works until the
+ * server is ready.
+ */
 
 /** By way of src/, because the bundle of the program, in dist/program, has no file of it. */
 const EMBEDDED_WORKER = new URL("../../src/db/embedded_worker.ts", import.meta.url);

@@ -36,7 +36,10 @@ function attribute(text: string): string {
   return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Shown until the program takes over the page, or for good if its files do not arrive. */
+/**
+ * Shown until the program takes over the page, with the same markup (`Opening` in app.tsx), or for good if its files do
+ * not arrive.
+ */
 const OPENING = '<div class="opening"><p role="status">Opening the dashboard</p>' +
   '<p class="opening-late">This takes long. Check the connection, then reload the page.</p></div>';
 
