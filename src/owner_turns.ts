@@ -1,13 +1,19 @@
 /** Whose work takes turns with that of others: a project, by its id, or the overview of many. */
 export type TurnOwner = number | "overview";
 
+/** A work that waits, and how it begins. */
+interface Waiting {
+  readonly isNextPart: boolean;
+  readonly begin: () => void;
+}
+
 /** The works of an owner that run or wait. */
 interface OwnWorks {
   running: number;
   /** Which work of all it was that began last, or came before the owner did: who has waited longer has less. */
   last: number;
-  /** Begin the works that wait, in the order in which they came. */
-  readonly waiting: (() => void)[];
+  /** In the order in which they begin: that in which they came, those that go on before the others. */
+  readonly waiting: Waiting[];
 }
 
 /**
@@ -25,8 +31,17 @@ export class OwnerTurns {
     this.#ofOwnerMax = Math.max(1, atOnce - 1);
   }
 
-  /** Runs `work` in its turn. Throws the reason of `ended`, if there is one, if that is aborted before. */
-  async take<T>(owner: TurnOwner, ended: AbortSignal | null, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in its turn. Throws the reason of `ended` if that is aborted before.
+   * @param isNextPart whether it goes on with what has begun in an earlier turn: of its owner's works, it is before those
+   * that have not
+   */
+  async take<T>(
+    owner: TurnOwner,
+    ended: AbortSignal | null,
+    work: () => Promise<T>,
+    isNextPart = false,
+  ): Promise<T> {
     ended?.throwIfAborted();
     // Behind the works that have waited since then: whoever asks again and again overtakes nobody twice.
     const own = this.#owners.getOrInsertComputed(
@@ -34,9 +49,11 @@ export class OwnerTurns {
       () => ({ running: 0, last: this.#begun - 1, waiting: [] }),
     );
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    own.waiting.push(resolve);
+    const waiting = { isNextPart, begin: resolve };
+    const others = isNextPart ? own.waiting.findIndex((other) => !other.isNextPart) : -1;
+    own.waiting.splice(others < 0 ? own.waiting.length : others, 0, waiting);
     const leave = () => {
-      const at = own.waiting.indexOf(resolve);
+      const at = own.waiting.indexOf(waiting);
       if (at < 0) return;
       own.waiting.splice(at, 1);
       this.#forget(owner);
@@ -66,7 +83,7 @@ export class OwnerTurns {
       this.#running++;
       next.running++;
       next.last = ++this.#begun;
-      next.waiting.shift()!();
+      next.waiting.shift()!.begin();
     }
   }
 

@@ -14,13 +14,13 @@ class ToldReads {
   }
 
   /** Asks for a read of the owner that the first letter of its name stands for. */
-  ask(name: string, ended = NEVER): Promise<void> {
+  ask(name: string, ended = NEVER, isNextPart = false): Promise<void> {
     return this.turns.take(name.charCodeAt(0), ended, () => {
       this.begun.push(name);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#ends.set(name, resolve);
       return promise;
-    });
+    }, isNextPart);
   }
 
   async end(name: string): Promise<void> {
@@ -71,6 +71,16 @@ Deno.test("turns of owners: who is gone before their turn leaves the others' as 
   for (const name of ["a1", "b1", "a3"]) await reads.end(name);
   await Promise.all([first, ...others]);
   assert.deepEqual(reads.begun, ["a1", "b1", "a3"]);
+});
+
+Deno.test("turns of owners: next parts are before what has not begun, but before no other owner", async () => {
+  const reads = new ToldReads(1);
+  const begun = ["a1", "a2", "b1"].map((name) => reads.ask(name));
+  const parts = ["a3", "a4"].map((name) => reads.ask(name, NEVER, true));
+  await settled();
+  for (const name of ["a1", "b1", "a3", "a4", "a2"]) await reads.end(name);
+  await Promise.all([...begun, ...parts]);
+  assert.deepEqual(reads.begun, ["a1", "b1", "a3", "a4", "a2"]);
 });
 
 Deno.test("turns of owners: a read that fails gives its place on", async () => {

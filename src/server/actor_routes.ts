@@ -34,11 +34,12 @@ export function actorRoutes(
       access: "admin",
       handler: async (exchange) => {
         const project = await projectOfQuery(database, exchange);
-        const reply = await getActor(services, { project, params: exchange.params });
-        await recordExport({ sql: database, log: services.log }, exchange.request, {
+        const { params, request } = exchange;
+        const reply = await getActor(services, { project, params, gone: request.signal });
+        await recordExport({ sql: database, log: services.log }, request, {
           ...askedBy(services, exchange),
           what: "actor.export",
-          subject: visitorMark(project.id, exchange.params.id ?? ""),
+          subject: visitorMark(project.id, params.id ?? ""),
           projectId: project.projectId,
         });
         return services.longReplies.watched(exchange, reply);

@@ -5,6 +5,7 @@ import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../text_schemas.ts";
+import { keyedRow } from "../../query/keyed_rows.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import {
   type Moments,
@@ -15,7 +16,7 @@ import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../../event_file/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
-import { personTurnsOf } from "./person_turns.ts";
+import { inNextPersonTurn, inPersonTurn } from "./person_turns.ts";
 
 /** Services of the handlers of one person's data, whose caller is an admin of the project. */
 export interface ActorServices {
@@ -41,6 +42,13 @@ export interface ActorServices {
 interface AskedActor {
   readonly project: Project;
   readonly params: Exchange<unknown>["params"];
+}
+
+/** A person whose events are being sent. */
+interface SentActor {
+  readonly projectId: number;
+  readonly id: string;
+  readonly gone: AbortSignal | null;
 }
 
 interface Identity extends KnownPerson {
@@ -82,14 +90,15 @@ export const ActorExport = z.object({
   events: z.array(EventShown),
 });
 
+const unknownActor = () => new Problem("not_found", "Nothing is stored of this actor.");
+
 /**
  * Returns all identities of the actor that `id` names: a user id, else an anonymous id, else a hash.
  * Throws Problem `not_found`.
  */
 async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
-  const unknown = new Problem("not_found", "Nothing is stored of this actor.");
   // An id from a path may contain characters that a text in PostgreSQL cannot.
-  if (!isStorable(id)) throw unknown;
+  if (!isStorable(id)) throw unknownActor();
   const rows = await sql.query<Identity>(
     `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
     FROM (${ACTOR_OF_ID}) AS o CROSS JOIN LATERAL (
@@ -102,9 +111,12 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
     ORDER BY position(i.kind::text IN 'uah'), i.value`,
     [projectId, id],
   );
-  if (rows.length === 0) throw unknown;
+  if (rows.length === 0) throw unknownActor();
   return rows;
 }
+
+const idsOf = (identities: readonly Identity[]): ReadonlySet<number> =>
+  new Set(identities.map(({ identity_id }) => identity_id));
 
 /** The length of the span of a person's events that is read at once. */
 const TIMELINE_STEP_MS = 30 * DAY_MS;
@@ -129,10 +141,10 @@ async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
       s.views AS pageviews, n.term AS "entryPath", x.term AS "exitPath",
       t.channel, t.source, t.medium, t.campaign
     FROM sessions s
-    JOIN traffic t ON t.project_id = s.project_id AND t.traffic_id = s.traffic_id
-    LEFT JOIN terms n ON n.project_id = s.project_id AND n.term_id = s.entry_path_id
-    LEFT JOIN terms x ON x.project_id = s.project_id AND x.term_id = s.exit_path_id
-    WHERE s.project_id = $1::int AND s.actor_id = $2::int ORDER BY s.first_ms`,
+    CROSS JOIN ${keyedRow("traffic v", "v.traffic_id = s.traffic_id", "$1::int")} AS t
+    LEFT JOIN ${keyedRow("terms v", "v.term_id = s.entry_path_id", "$1::int")} AS n ON true
+    LEFT JOIN ${keyedRow("terms v", "v.term_id = s.exit_path_id", "$1::int")} AS x ON true
+    WHERE s.project_id = (SELECT $1::int) AND s.actor_id = $2::int ORDER BY s.first_ms`,
     [projectId, actorId],
   );
   return rows.map(({ started, ended, ...rest }) => ({
@@ -142,37 +154,38 @@ async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
   }));
 }
 
-/** Projects all stored events of a person, including those that an upgrade has not moved yet. */
-async function gather(
+/** Projects all stored events of a person that an upgrade has not moved yet: in a turn, as it waits with a connection. */
+async function gatherEarlier(
   { projection, movePerson }: Pick<ActorServices, "projection" | "movePerson">,
   projectId: number,
   id: string,
 ): Promise<void> {
-  await projection.catchUp(projectId);
   await movePerson(projectId, id);
   await projection.catchUp(projectId);
 }
 
-/** Reads of a person at one moment, in a turn of the project. */
-const readInTurn = <T>(
-  database: Database,
-  projectId: number,
-  read: (sql: Sql) => Promise<T>,
-): Promise<T> => personTurnsOf(database).take(projectId, null, () => atOneMoment(database, read));
-
-/** Yields a person's events, oldest first, as the JSON items of a list, some days at a time. */
+/**
+ * Yields a person's events, oldest first, as the JSON items of a list, some days at a time. Throws Problem `not_found`
+ * if some of `ids` are no longer of the person with `id`: the number of an erased identity may be somebody else's by then.
+ */
 async function* eventTexts(
   database: Database,
-  projectId: number,
+  { projectId, id, gone }: SentActor,
   ids: ReadonlySet<number>,
   seen: Moments | null,
 ): AsyncGenerator<string> {
   let separator = "";
   for (const span of seen?.spans ?? []) {
-    const rows = await readInTurn(
+    const read = async (sql: Sql) => {
+      const now = idsOf(await identitiesOf(sql, projectId, id));
+      if (!ids.isSubsetOf(now)) throw unknownActor();
+      return await rowsOfIdentities(sql, projectId, ids, span);
+    };
+    const rows = await inNextPersonTurn(
       database,
       projectId,
-      (sql) => rowsOfIdentities(sql, projectId, ids, span),
+      gone,
+      () => atOneMoment(database, read),
     );
     if (rows.length === 0) continue;
     yield separator + rows.map((row) => JSON.stringify(shownEvent(row))).join(",");
@@ -182,28 +195,36 @@ async function* eventTexts(
 
 /**
  * `GET /v1/actors/:id`: everything that is stored about one person, oldest first. The reply is streamed while
- * events are read, so that memory stays bounded.
+ * events are read, so that memory stays bounded. It breaks off if the person is erased meanwhile.
+ * @param gone aborted once nobody waits for the reply any more
  */
 export async function getActor(
   services: ActorServices,
-  { project, params }: AskedActor,
+  { project, params, gone = null }: AskedActor & { gone?: AbortSignal | null },
 ): Promise<Response> {
-  const { database } = services;
+  const { database, projection } = services;
   const { projectId } = project;
   const id = params.id ?? "";
-  await gather(services, projectId, id);
-  const identities = await identitiesOf(database, projectId, id);
-  const ids = new Set(identities.map(({ identity_id }) => identity_id));
-  const seen = await readInTurn(
+  await projection.catchUp(projectId);
+  const { identities, ids, seen, sessions } = await inPersonTurn(
     database,
     projectId,
-    (sql) => momentsOfIdentities(sql, projectId, ids, TIMELINE_STEP_MS),
+    gone,
+    async () => {
+      await gatherEarlier(services, projectId, id);
+      return await atOneMoment(database, async (sql) => {
+        const identities = await identitiesOf(sql, projectId, id);
+        const ids = idsOf(identities);
+        const seen = await momentsOfIdentities(sql, projectId, ids, TIMELINE_STEP_MS);
+        const sessions = await sessionsOf(sql, projectId, identities[0]!.actor_id);
+        return { identities, ids, seen, sessions };
+      });
+    },
   );
   const actor = actorHead(identities, seen);
-  const sessions = await sessionsOf(database, projectId, identities[0]!.actor_id);
   const texts = async function* () {
     yield JSON.stringify({ actor, sessions }).slice(0, -1) + ',"events":[';
-    yield* eventTexts(database, projectId, ids, seen);
+    yield* eventTexts(database, { projectId, id, gone }, ids, seen);
     yield "]}";
   };
   const body = ReadableStream.from(texts()).pipeThrough(new TextEncoderStream());
@@ -224,7 +245,7 @@ export async function deleteActor(
 ): Promise<z.infer<typeof ActorErased>> {
   const { projectId } = project;
   const id = params.id ?? "";
-  await gather(services, projectId, id);
+  await services.projection.catchUp(projectId);
   let identities: Identity[] = [];
   const actorOf = async (inside: Sql) => {
     identities = await identitiesOf(inside, projectId, id);
@@ -232,7 +253,9 @@ export async function deleteActor(
   };
   const forget = (inside: Sql, texts: readonly string[]) =>
     removePictures(inside, projectId, texts);
-  const events = await personTurnsOf(services.database)
-    .take(projectId, null, () => services.erase(projectId, actorOf, also, forget));
+  const events = await inPersonTurn(services.database, projectId, null, async () => {
+    await gatherEarlier(services, projectId, id);
+    return await services.erase(projectId, actorOf, also, forget);
+  });
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }
