@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row } from "../../db/sql.ts";
+import { arrayLiteral, isOneOf, type Row } from "../../db/sql.ts";
 import { BLOCKS_AT_ONCE } from "../../limits.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
@@ -36,19 +36,23 @@ export interface RowSource extends JournalSource, Pick<Read, "blocks" | "journal
 const BLOCK_COST_EVENTS = 3_000;
 const ROW_COST_EVENTS = 100;
 
-// Looks at all rows that end after the span begins, as even one that ends after the span may begin within it.
-// The heads of blocks are read of the rows that are left.
+// Looks at all rows that end after the span begins, as even one that ends after the span may begin within it. The heads
+// and the known ids are outside the rows of their table: they are read only where the rows are within the limits.
 const OVERLAPPING = `
-SELECT journal_id::int8 AS "journalId", from_ms::int8 AS "fromMs", to_ms::int8 AS "toMs", event_count::int8 AS events,
-  looked_at::int8 AS "lookedAt", array_to_string(known_ids, ',') AS known,
-  encode(substring(block FROM 1 FOR ${BLOCK_HEAD_BYTES}), 'hex') AS head
+SELECT "journalId", "fromMs", "toMs", events, "lookedAt",
+  CASE WHEN "isFew" THEN array_to_string(known_ids, ',') END AS known,
+  CASE WHEN "isFew" THEN encode(substring(block FROM 1 FOR ${BLOCK_HEAD_BYTES}), 'hex') ELSE '' END AS head
 FROM (
-  SELECT * FROM (
-    SELECT *, count(*) OVER () AS looked_at FROM (
-      SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
-      WHERE project_id = $1::int AND to_ms >= $2::int8
-      ORDER BY to_ms LIMIT $4::int) AS later) AS counted
-  WHERE from_ms <= $3::int8 ORDER BY to_ms DESC, journal_id DESC LIMIT $5::int) AS overlapping`;
+  SELECT journal_id::int8 AS "journalId", from_ms::int8 AS "fromMs", to_ms::int8 AS "toMs",
+    event_count::int8 AS events, looked_at::int8 AS "lookedAt", known_ids, block,
+    looked_at < $4::int AND count(*) OVER () < $5::int AS "isFew"
+  FROM (
+    SELECT * FROM (
+      SELECT *, count(*) OVER () AS looked_at FROM (
+        SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
+        WHERE project_id = (SELECT $1::int) AND to_ms >= $2::int8
+        ORDER BY to_ms LIMIT $4::int) AS later) AS counted
+    WHERE from_ms <= $3::int8 ORDER BY to_ms DESC, journal_id DESC LIMIT $5::int) AS overlapping) AS bounded`;
 
 /** A row of the journal, without its block. */
 interface OverlappingRow extends Row {
@@ -63,7 +67,7 @@ interface OverlappingRow extends Row {
 
 const BLOCKS = `
 SELECT ${STORED_ROW} FROM journal j
-WHERE project_id = $1::int AND journal_id = ANY ($2::text::int8[])`;
+WHERE project_id = (SELECT $1::int) AND ${isOneOf("journal_id", "$2::text::int8[]")}`;
 
 const keyOf = (projectId: number, { journalId }: OverlappingRow) => `${projectId} ${journalId}`;
 
