@@ -42,9 +42,10 @@ INSERT INTO identities (project_id, identity_id, actor_id, linked_ms, linked_by,
 SELECT $1::int, a.* FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[],
   $6::text::"char"[], $7::text::text[]) AS a`;
 
-// Each row is looked up by its key, where an UPDATE may be planned to read all identities of the project. None is inserted.
+// Each row is looked up by its key, where an UPDATE may be planned to read all identities of the project. None is
+// inserted: whoever links or erases holds the lock of the project's row of `projections`, so that they are there.
 const LINK = `
-INSERT INTO identities AS i (project_id, identity_id, actor_id, linked_ms, linked_by, kind, value)
+INSERT INTO identities (project_id, identity_id, actor_id, linked_ms, linked_by, kind, value)
 SELECT $1::int, a.*, own.kind, own.value
 FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[])
   AS a (identity_id, actor_id, linked_ms, linked_by)

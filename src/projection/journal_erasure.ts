@@ -25,12 +25,13 @@ SELECT ${STORED_ROW}, (j.stored_by = '${MOVED_XID}')::int::int8 FROM (
   SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before
   FROM (
     SELECT journal_id, octet_length(block) AS bytes FROM journal
-    WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
+    WHERE project_id = (SELECT $1::int) AND journal_id > $2::int8 AND from_ms < $3::int8
       AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
       AND (int8range(from_ms, to_ms, '[]') && (SELECT $4::text::int8multirange) OR known_ids IS NOT NULL
         OR set_aside_ids IS NOT NULL OR stored_by = '${MOVED_XID}')
     ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}) AS next
-) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
+) AS o CROSS JOIN LATERAL (
+  SELECT * FROM journal WHERE project_id = (SELECT $1::int) AND journal_id = o.journal_id OFFSET 0) AS j
 WHERE o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
 const REWRITE = `

@@ -1,5 +1,5 @@
 import { numberOf } from "../db/binary_rows.ts";
-import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Param, type Sql } from "../db/sql.ts";
 import { batchesOf } from "./batches.ts";
 import type { ColumnName } from "./segment_columns.ts";
 import { type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
@@ -26,8 +26,10 @@ export class SegmentsGone extends Error {
   override name = "SegmentsGone";
 }
 
-const HEADS = `
-SELECT segment_id::int8, head FROM segments WHERE project_id = $1::int`;
+const HEADS = "SELECT segment_id::int8, head FROM segments WHERE";
+const OVERLAPPING =
+  "project_id = $1::int AND to_ms >= $2::text::float8 AND from_ms < $3::text::float8";
+const OF_IDS = `project_id = (SELECT $1::int) AND ${isOneOf("segment_id", "$2::text::int8[]")}`;
 
 async function readHeads(sql: Sql, text: string, params: readonly Param[]): Promise<StoredHead[]> {
   const rows = await sql.binary(`${HEADS} ${text} ORDER BY from_ms, segment_id`, params);
@@ -43,7 +45,7 @@ export async function fetchHeads(
   projectId: number,
   { fromMs, toMs }: MsSpan = ALWAYS,
 ): Promise<StoredHead[]> {
-  return await readHeads(sql, "AND to_ms >= $2::text::float8 AND from_ms < $3::text::float8", [
+  return await readHeads(sql, OVERLAPPING, [
     projectId,
     String(fromMs),
     String(toMs),
@@ -57,7 +59,7 @@ export async function fetchHeadsById(
   segmentIds: Iterable<number>,
 ): Promise<Map<number, StoredHead>> {
   const ids = arrayLiteral([...segmentIds]);
-  const heads = await readHeads(sql, "AND segment_id = ANY ($2::text::int8[])", [projectId, ids]);
+  const heads = await readHeads(sql, OF_IDS, [projectId, ids]);
   return new Map(heads.map((stored) => [stored.segmentId, stored]));
 }
 

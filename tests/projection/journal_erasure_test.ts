@@ -54,7 +54,7 @@ onBothEngines(
         transaction: tx.transaction.bind(tx),
         binary: async (text, params) => {
           const found = await tx.binary(text, params);
-          if (text.includes("JOIN journal")) rows += found.length;
+          if (text.includes("bytes_before")) rows += found.length;
           return found;
         },
       })

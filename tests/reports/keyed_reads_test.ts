@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import type { Database, Sql } from "../../src/db/sql.ts";
+import { arrayLiteral, type Database, type Sql } from "../../src/db/sql.ts";
 import { DAY_MS } from "../../src/limits.ts";
+import { wholeRows } from "../../src/reports/events/whole_rows.ts";
 import { readRolledSessions } from "../../src/reports/kpis/rolled_sessions.ts";
 import { pathsAfter } from "../../src/reports/ranked/path_rows.ts";
 import type { RolledSpan } from "../../src/reports/rollups/rolled_span.ts";
@@ -9,15 +10,17 @@ import { sumPeople } from "../../src/reports/visits/person_sums.ts";
 import { listVisits, readFound } from "../../src/reports/visits/visit_list.ts";
 import type { ScanSource } from "../../src/scans/read.ts";
 import { sessionsAcross } from "../../src/scans/session_end.ts";
+import { encodeBlock } from "../../src/store/journal_block.ts";
+import { fetchHeadsById } from "../../src/store/stored_segments.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { openWithProjects } from "../support/event_rows.ts";
+import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { rowsRead } from "../support/rows_read.ts";
 
 const ACTORS = 4_000;
 const WANTED = 100;
 /** Days with a session of each actor. */
 const DAYS = 6;
-const TABLES = ["sessions", "actors", "identities", "terms"];
+const TABLES = ["sessions", "actors", "identities", "terms", "journal", "segments"];
 const NO_ID = "0190a000-0000-7000-8000-000000000000";
 
 const wanted = Array.from({ length: WANTED }, (_, i) => 20 * (i + 1));
@@ -44,6 +47,34 @@ async function fill(database: Database, projectId: number, actors: number): Prom
       context_id, traffic_id, entry_path_id)`,
     `a, n * ${DAY_MS}::int8 + a, n * ${DAY_MS}::int8 + 1001 * a, '${NO_ID}', '${NO_ID}', 1, 1, 0, 1, 1, 1, a`,
     DAYS,
+  );
+}
+
+const FOUND_MS = 10 * DAY_MS;
+const found = wanted.map((id) => ({ segmentId: id, place: 0, ms: FOUND_MS + id }));
+
+/**
+ * Fills a project with so many segments and rows of the journal that cannot be read, and rows of an event each after
+ * them.
+ */
+async function fillStore(database: Database, projectId: number, rows: number): Promise<void> {
+  const into = "INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)";
+  await database.query(`${into} SELECT $1::int, 1, n, n, '' FROM generate_series(1, $2::int) n`, [
+    projectId,
+    rows,
+  ]);
+  await database.query(
+    `INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body)
+    SELECT $1::int, n, n, 1, 1, 1, '', '' FROM generate_series(1, $2::int) n`,
+    [projectId, rows],
+  );
+  const blocks = found.map(({ ms }) =>
+    encodeBlock([newRow({ occurred_at: new Date(ms).toISOString() })]).toHex()
+  );
+  await database.query(
+    `${into} SELECT $1::int, 1, a.ms, a.ms, decode(a.block, 'hex')
+    FROM unnest($2::text::int8[], $3::text::text[]) AS a (ms, block)`,
+    [projectId, arrayLiteral(found.map(({ ms }) => ms)), arrayLiteral(blocks)],
   );
 }
 
@@ -77,6 +108,16 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
   "newest visits": async (tx) => {
     const visits = await listVisits(sourceOf(tx), QUESTION);
     assert.deepEqual([visits.length, visits[0]!.actor], [WANTED, `user ${ACTORS}`]);
+  },
+  "found events": async (tx) => {
+    const source = { ...sourceOf(tx), journalFrom: Promise.resolve(0) };
+    const rows = await wholeRows(source, found);
+    const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
+    assert.deepEqual(times, found.map(({ ms }) => ms));
+  },
+  "heads of segments": async (tx) => {
+    // None of these: the rows cannot be read.
+    assert.equal((await fetchHeadsById(tx, 1, found.map(({ ms }) => ms))).size, 0);
   },
   "found visits": async (tx) => {
     const moments = { actors: wanted, ms: wanted.map((actor) => startOf(actor, 3)) };
@@ -131,8 +172,10 @@ onBothEngines(
     }
     // The statistics know of another project alone.
     await fill(database, 2, 20);
+    await fillStore(database, 2, 20);
     await database.script("ANALYZE");
     await fill(database, 1, ACTORS);
+    await fillStore(database, 1, 5 * ACTORS);
     for (const [name, work] of Object.entries(WORKS)) {
       await t.step(name, async () => {
         const read = await rowsRead(database, TABLES, work);

@@ -34,7 +34,7 @@ const VisitEvent = z.object({
 
 const PAGE_VIEWS: readonly Filter[] = [{ field: "name", op: "is", values: ["page_view"] }];
 const OF_ID = `SELECT * FROM sessions s
-  WHERE s.project_id = $1::int AND s.first_ms = $2::int8 AND s.entry_id = $3::text::uuid`;
+  WHERE s.project_id = (SELECT $1::int) AND s.first_ms = $2::int8 AND s.entry_id = $3::text::uuid`;
 
 /** Finds the visit of an id. Throws Problem `not_found`. */
 async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit> {
