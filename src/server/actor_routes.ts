@@ -17,7 +17,7 @@ import {
   getActor,
 } from "../reports/people/actors.ts";
 
-const PROBLEMS: readonly ProblemCode[] = ["project_required", "not_found"];
+const PROBLEMS: readonly ProblemCode[] = ["project_required", "not_found", "overloaded"];
 
 /** Returns the routes that export and erase one person's data. */
 export function actorRoutes(
