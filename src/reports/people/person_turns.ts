@@ -1,10 +1,11 @@
 import type { Database } from "../../db/sql.ts";
-import { PERSON_TURN_MS_MAX } from "../../limits.ts";
 import { OwnerTurns } from "../../owner_turns.ts";
 import { retryable } from "../../problem.ts";
 
 /** How many of the connections for writes they take at once, one for each project. */
 const PERSONS_AT_ONCE = 2;
+/** The longest wait of a person's export or erasure for those of other persons. */
+export const PERSON_TURN_MS_MAX = 60_000;
 
 const turns = new WeakMap<Database, OwnerTurns>();
 

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
-import { PERSON_TURN_MS_MAX } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import type { Problem } from "../../../src/problem.ts";
 import { type ActorServices, deleteActor, getActor } from "../../../src/reports/people/actors.ts";
-import { inNextPersonTurn, inPersonTurn } from "../../../src/reports/people/person_turns.ts";
+import {
+  inNextPersonTurn,
+  inPersonTurn,
+  PERSON_TURN_MS_MAX,
+} from "../../../src/reports/people/person_turns.ts";
 import { erasePerson } from "../../../src/upgrade/earlier_people.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects, PROJECT_ONE } from "../../support/event_rows.ts";
