@@ -214,8 +214,6 @@ export const RETRY_AFTER_S = 2;
 export const DATABASE_CONNECT_MS_MAX = 3 * SECOND_MS;
 /** The embedded engine has one session: whoever waits longer for it gets an error. */
 export const DATABASE_TURN_MS_MAX = 15 * SECOND_MS;
-/** The longest wait of a person's export or erasure for those of other persons of the project. */
-export const PERSON_TURN_MS_MAX = 1 * MINUTE_MS;
 /** The embedded engine counts as idle after this long without a query. */
 export const DATABASE_IDLE_MS = 20;
 export const DATABASE_PING_MS_MAX = 2 * SECOND_MS;
