@@ -175,6 +175,15 @@ async function unlessGone(change: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Sets a script's time to when it was replaced. One that belongs to another user keeps its own. */
+async function setTime(file: URL, ms: number): Promise<void> {
+  try {
+    await Deno.utime(file, ms / 1000, ms / 1000);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+  }
+}
+
 /**
  * Removes scripts of earlier builds, whose names differ, as they contain a digest. Those of the build just before stay,
  * and those that were replaced less than `keptMs` ago: a server that still runs loads some of them only as it needs
@@ -191,8 +200,7 @@ export async function removeOthers(
     if (!isFile || !name.endsWith(".js") || names.has(name)) continue;
     const file = new URL(name, folder);
     await unlessGone(async () => {
-      // From now on its time is when it was replaced.
-      if (before.has(name)) await Deno.utime(file, now / 1000, now / 1000);
+      if (before.has(name)) await setTime(file, now);
       else if (now - Number((await Deno.stat(file)).mtime) >= keptMs) await Deno.remove(file);
     });
   }

@@ -17,7 +17,7 @@ export function startEngineWorker(): void {
   if (ahead !== null) return;
   const worker = createWorker();
   worker.onerror = (event) => {
-    // Else it ends the program, which may have mistakes to tell. Who takes a thread gets a new one, with its failure.
+    // Else it ends the program, which may have mistakes to tell. Who takes a thread later gets a new one, with its failure.
     event.preventDefault();
     if (ahead === worker) ahead = null;
   };

@@ -49,9 +49,3 @@ Deno.test("footfall serve: mistakes of the environment are told although the eng
     assert.match(server.errorOutput, /PORT/);
     assert.doesNotMatch(server.errorOutput, /Unhandled error/);
   }));
-
-Deno.test("footfall serve: an engine's thread that failed early is replaced", () =>
-  withFailures(1, {}, async (server) => {
-    await server.ready();
-    assert.equal(await server.stop(), 0);
-  }));

@@ -60,6 +60,19 @@ Deno.test("Matomo: times are of the site's zone, texts escaped for HTML, names o
     assert.equal(event?.timestamp, expected * 1000);
   }
   assert.deepEqual(await mapped(MATOMO, { ...visit, actionDetails: [] }), []);
+  // A list without the first action, which was 20 minutes before; the last one tells the zone. Else the first does.
+  const late = [{ type: "action", url: "/", pageId: "1", timestamp: first + ahead }];
+  const lateVisit = { ...visit, actionDetails: late, firstActionTimestamp: first - 1_200 };
+  for (
+    const [more, expected] of [
+      [{ lastActionTimestamp: first + 2 }, first],
+      [{ lastActionTimestamp: first + 2, truncatedActionsCount: 3 }, first - 900],
+      [{ firstActionTimestamp: first - 40, lastActionTimestamp: first + 900 }, first],
+    ] as const
+  ) {
+    const [event] = await mapped(MATOMO, { ...lateVisit, ...more });
+    assert.equal(event?.timestamp, expected * 1000, JSON.stringify(more));
+  }
   const cut = jsonLines("visits.json", [matomoVisit({ truncatedActionsCount: 3 })]);
   const outcomes = (await convertedFiles(MATOMO, [cut])).map(({ outcome }) => outcome);
   assert.deepEqual(outcomes.at(-1), { leftOut: "ends of visits that Matomo cut off" });

@@ -8,6 +8,8 @@ const SECOND_MS = 1000;
 const DIMENSION = /^dimension\d+$/;
 /** Time zones differ from UTC by multiples of a quarter of an hour. */
 const ZONE_STEP_SECONDS = 900;
+/** How far the two times of an action may be apart besides. */
+const SECONDS_APART_MAX = 60;
 /** No time zone differs from UTC by more than this. */
 const ZONE_SECONDS_MAX = 14 * 3600;
 /** The file name of an icon, such as `desktop` of `…/devices/desktop.png`. */
@@ -125,24 +127,29 @@ function campaignOf(visit: Members) {
   });
 }
 
+/** Returns by how many seconds a local time is ahead of UTC, and how far that is from a time zone's; null: none is. */
+function zoneOf(local: number | undefined, utc: number | null) {
+  if (local === undefined || utc === null) return null;
+  const ahead = Math.round((local - utc) / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS;
+  return Math.abs(ahead) > ZONE_SECONDS_MAX
+    ? null
+    : { ahead, apart: Math.abs(local - utc - ahead) };
+}
+
 /**
  * Returns by how many seconds the times of a visit's actions are ahead of UTC. Matomo writes them as the clock of the
- * site's time zone, and those of the visit's first and last action in UTC, too. Either action may be missing in the
- * list: of the two differences, the one that is nearer to a time zone's counts.
+ * site's time zone, and those of the visit's first and last action in UTC, too; they may be a few seconds apart for other
+ * reasons. The last one tells where the list lacks the first action and has the last.
  */
 function aheadOfUtcSeconds(visit: Members, actions: readonly Members[]): number {
   const written = actions.map(({ timestamp }) => numberOf(timestamp)).filter((one) => one !== null);
-  const ends = [
-    [written[0], numberOf(visit.firstActionTimestamp)],
-    [written.at(-1), numberOf(visit.lastActionTimestamp)],
-  ] as const;
-  const found = ends.flatMap(([local, utc]) => {
-    if (local === undefined || utc === null) return [];
-    const ahead = Math.round((local - utc) / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS;
-    return [{ ahead, apart: Math.abs(local - utc - ahead) }];
-  });
-  const ahead = found.toSorted((a, b) => a.apart - b.apart)[0]?.ahead ?? 0;
-  return Math.abs(ahead) > ZONE_SECONDS_MAX ? 0 : ahead;
+  const first = zoneOf(written[0], numberOf(visit.firstActionTimestamp));
+  if (first !== null && first.apart <= SECONDS_APART_MAX) return first.ahead;
+  const last = (numberOf(visit.truncatedActionsCount) ?? 0) > 0
+    ? null
+    : zoneOf(written.at(-1), numberOf(visit.lastActionTimestamp));
+  const isNearer = last !== null && last.apart <= SECONDS_APART_MAX;
+  return (isNearer ? last : first ?? last)?.ahead ?? 0;
 }
 
 /** Returns the class of the device by its icon, as its name is in the language of the reply. */

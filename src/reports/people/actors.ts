@@ -195,7 +195,7 @@ async function* eventTexts(
 
 /**
  * `GET /v1/actors/:id`: everything that is stored about one person, oldest first. The reply is streamed while
- * events are read, so that memory stays bounded. It breaks off if the person is erased meanwhile.
+ * events are read, so that memory stays bounded. It breaks off if an id of the person is erased, expires or moves meanwhile.
  * @param gone aborted once nobody waits for the reply any more
  */
 export async function getActor(

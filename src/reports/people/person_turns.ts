@@ -19,7 +19,7 @@ function turnsOf(database: Database): OwnerTurns {
 const refusal = () =>
   retryable(
     "overloaded",
-    "Other persons of the project are being read or erased. Send the request again later.",
+    "Other persons are being read or erased. Send the request again later.",
   );
 
 /**
