@@ -4,8 +4,7 @@ import { sumsByDay, sumsByValue, sumsOfAll } from "../../src/imported/imported_r
 import { storeImportedDays } from "../../src/imported/imported_store.ts";
 import type { ImportedDay } from "../../src/imported/imported_sums.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { openWithProjects } from "../support/event_rows.ts";
-import { rowsRead } from "../support/rows_read.ts";
+import { openAnalyzed, rowsRead } from "../support/rows_read.ts";
 
 const DAYS = 4_000;
 const WANTED = 100;
@@ -51,11 +50,7 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
 onBothEngines(
   "imported days: each is looked up, whatever the planner knows of its project",
   async (t, db) => {
-    const database = await openWithProjects(db);
-    await database.script("ALTER TABLE imported_days SET (autovacuum_enabled = false)");
-    // The statistics know of another project alone.
-    await fill(database, 2, 20);
-    await database.script("ANALYZE");
+    const database = await openAnalyzed(db, TABLES, (each, id) => fill(each, id, 20));
     await fill(database, 1, DAYS);
     for (const [name, work] of Object.entries(WORKS)) {
       await t.step(name, async () => {

@@ -14,8 +14,7 @@ import {
 } from "../../src/projection/stored_sessions.ts";
 import { NEVER } from "../../src/store/no_day.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { openWithProjects } from "../support/event_rows.ts";
-import { rowsDeleted, rowsRead } from "../support/rows_read.ts";
+import { openAnalyzed, rowsDeleted, rowsRead } from "../support/rows_read.ts";
 
 const ACTORS = 10_000;
 const WANTED = 200;
@@ -140,13 +139,7 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
 onBothEngines(
   "keyed sums: each row is looked up, whatever the planner knows of its project",
   async (t, db) => {
-    const database = await openWithProjects(db);
-    for (const table of TABLES) {
-      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-    }
-    // The statistics know of another project alone.
-    await fill(database, 2, 20);
-    await database.script("ANALYZE");
+    const database = await openAnalyzed(db, TABLES, (each, id) => fill(each, id, 20));
     await fill(database, 1, ACTORS);
     await fillSessions(database, 1, [ACTORS + 1, ACTORS + LONG_ACTORS], LONG_EACH);
     for (const [name, work] of Object.entries(WORKS)) {

@@ -5,8 +5,7 @@ import { eraseFromJournal } from "../../src/projection/journal_erasure.ts";
 import { actorsOf, identitiesOf, linkIdentities } from "../../src/projection/identities.ts";
 import { lastWaiting, markProjected, pendingEvents } from "../../src/projection/pending_events.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { openWithProjects } from "../support/event_rows.ts";
-import { rowsDeleted, rowsRead } from "../support/rows_read.ts";
+import { openAnalyzed, rowsDeleted, rowsRead } from "../support/rows_read.ts";
 
 const ROWS = 20_000;
 const WANTED = 200;
@@ -101,13 +100,7 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
 onBothEngines(
   "keyed updates: each row is looked up, whatever the planner knows of its project",
   async (t, db) => {
-    const database = await openWithProjects(db);
-    for (const table of TABLES) {
-      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-    }
-    // The statistics know of another project alone.
-    await fill(database, 2, 20);
-    await database.script("ANALYZE");
+    const database = await openAnalyzed(db, TABLES, (each, id) => fill(each, id, 20));
     await fill(database, 1, ROWS);
     for (const [name, work] of Object.entries(WORKS)) {
       await t.step(name, async () => {

@@ -11,8 +11,8 @@ import { namedIds } from "../../src/scans/named_ids.ts";
 import { readIds } from "../../src/scans/value_texts.ts";
 import { columnsOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { rowsRead } from "../support/rows_read.ts";
+import { newRow } from "../support/event_rows.ts";
+import { openAnalyzed, rowsRead } from "../support/rows_read.ts";
 
 const ROWS = 20_000;
 const WANTED = 300;
@@ -42,13 +42,7 @@ async function fill(database: Database, projectId: number, rows: number): Promis
 onBothEngines(
   "keyed rows: each value is looked up, whatever the planner knows of its project",
   async (_t, db) => {
-    const database = await openWithProjects(db);
-    for (const table of TABLES) {
-      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-    }
-    // The statistics know of another project alone.
-    await fill(database, 2, 20);
-    await database.script("ANALYZE");
+    const database = await openAnalyzed(db, TABLES, (each, id) => fill(each, id, 20));
     await fill(database, 1, ROWS);
     const some = Array.from({ length: WANTED }, (_, i) => 20 * (i + 1));
     const paths = some.map(path);

@@ -13,8 +13,8 @@ import { sessionsAcross } from "../../src/scans/session_end.ts";
 import { encodeBlock } from "../../src/store/journal_block.ts";
 import { fetchHeadsById } from "../../src/store/stored_segments.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { rowsRead } from "../support/rows_read.ts";
+import { newRow } from "../support/event_rows.ts";
+import { openAnalyzed, rowsRead } from "../support/rows_read.ts";
 
 const ACTORS = 4_000;
 const WANTED = 100;
@@ -166,14 +166,10 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
 onBothEngines(
   "keyed reads: each row is looked up, whatever the planner knows of its project",
   async (t, db) => {
-    const database = await openWithProjects(db);
-    for (const table of TABLES) {
-      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-    }
-    // The statistics know of another project alone.
-    await fill(database, 2, 20);
-    await fillStore(database, 2, 20);
-    await database.script("ANALYZE");
+    const database = await openAnalyzed(db, TABLES, async (each, id) => {
+      await fill(each, id, 20);
+      await fillStore(each, id, 20);
+    });
     await fill(database, 1, ACTORS);
     await fillStore(database, 1, 5 * ACTORS);
     for (const [name, work] of Object.entries(WORKS)) {

@@ -1,7 +1,24 @@
 import type { Database, Sql } from "../../src/db/sql.ts";
+import type { TestDatabase } from "./databases.ts";
+import { openWithProjects } from "./event_rows.ts";
 
 const READ = "seq_tup_read + coalesce(idx_tup_fetch, 0)";
 const DELETED = "n_tup_del";
+
+/** Opens a database whose statistics of the tables are of project 2 alone, as filled: they do not know project 1. */
+export async function openAnalyzed(
+  db: TestDatabase,
+  tables: readonly string[],
+  fill: (database: Database, projectId: number) => Promise<void>,
+): Promise<Database> {
+  const database = await openWithProjects(db);
+  for (const table of tables) {
+    await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+  }
+  await fill(database, 2);
+  await database.script("ANALYZE");
+  return database;
+}
 
 /** Returns a count of the tables so far; that of earlier transactions may be part of it. */
 async function counted(tx: Sql, tables: readonly string[], count: string): Promise<number> {
