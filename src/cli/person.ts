@@ -88,21 +88,27 @@ function mistakesIn(wanted: Wanted): readonly ProblemPart[] {
   }
 }
 
-/** Throws Problem with all that prevents adding the person, so that nobody types a password in vain. */
-async function assertAddable(connection: Connection, call: Call, wanted: Wanted): Promise<void> {
+/**
+ * Throws Problem with all that prevents adding the person, so that nobody types a password in vain.
+ * @param isTaken whether the address is that of somebody who cannot be added again
+ */
+async function assertAddable(
+  connection: Connection,
+  wanted: Wanted,
+  isTaken: boolean,
+): Promise<void> {
   const mistakes = mistakesIn(wanted);
   const known = new Set((await listProjects(connection)).map(({ id }) => id));
   const isMistaken = (i: number) => mistakes.some(({ field }) => field === `projects.${i}`);
   const missing = (wanted.projects ?? [])
     .filter((id, i) => id !== "*" && !known.has(id) && !isMistaken(i))
     .map((id) => ({ code: "not_found", message: `There is no project with this id: ${id}.` }));
-  const isTaken = await findPerson(connection, call) !== undefined;
   const taken = { code: "conflict", message: "Somebody has this e-mail address already." };
   const facts = [...missing, ...isTaken ? [taken] : []];
   if (mistakes.length > 0) throw invalidBody([...mistakes, ...facts]);
   if (facts.length === 0) return;
   const code = isTaken ? "conflict" : "not_found";
-  throw new Problem(code, "Nobody was added:", { errors: facts });
+  throw new Problem(code, "Nobody was added or changed:", { errors: facts });
 }
 
 /** Prints only the link on standard output, so that `LINK=$(footfall person invite …)` works. */
@@ -136,7 +142,10 @@ async function list(call: Call): Promise<void> {
 async function add(call: Call): Promise<void> {
   const wanted = wantedOf(call);
   // The connection is closed meanwhile: typing takes long, and it may hold the folder of the embedded database.
-  await withConnection(call, (connection) => assertAddable(connection, call, wanted));
+  await withConnection(call, async (connection) => {
+    const isTaken = await findPerson(connection, call) !== undefined;
+    await assertAddable(connection, wanted, isTaken);
+  });
   const password = await readSecret(call.print.terminal, "Their password: ");
   if (password === "") {
     throw new UsageMistake(
@@ -155,16 +164,14 @@ async function invite(call: Call): Promise<void> {
   const wanted = wantedOf(call);
   const invited = await withConnection(call, async (connection) => {
     const known = await findPerson(connection, call);
+    const isInvited = known?.joinedAt === null;
+    await assertAddable(connection, wanted, known !== undefined && !isInvited);
     // A person who lost the link gets another one, and keeps what no option names.
-    if (known?.joinedAt === null) {
-      const mistakes = mistakesIn(wanted);
-      if (mistakes.length > 0) throw invalidBody(mistakes);
-      await requireProjects(connection, call.options.list("project"));
+    if (isInvited) {
       const path = `/v1/people/${known.id}`;
       await callApi(connection, "PATCH", path, saidOf(call));
       return await callApi<Invited>(connection, "POST", `${path}/invitation`);
     }
-    await assertAddable(connection, call, wanted);
     return await callApi<Invited>(connection, "POST", "/v1/people", wanted);
   });
   showLink(call, invited);

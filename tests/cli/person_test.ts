@@ -57,6 +57,9 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
       link.errors,
       /^For ada@example\.com, once, until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n$/,
     );
+    const bad = ["invite", "ada@example.com", "--role", "ownr", "--project", "prj_none"];
+    const { errors: both } = await person(bad);
+    assert.ok(both.includes("--role: Use one of") && both.includes("with this id: prj_none"), both);
     // Another invitation: what its options say holds, what they do not say stays.
     const changes = ["--role", "admin", "--name", "Ada", "--json"];
     const again = await person(["invite", "ada@example.com", ...changes]);
