@@ -1,5 +1,5 @@
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
-import { keyedRow } from "../query/keyed_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 import {
   FIGURES,
   IMPORTED_SOURCES,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { arrayLiterals, type Sql } from "../db/sql.ts";
-import { keyedRow } from "../query/keyed_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 import { dateOfDay, dayNumber } from "../query/local_dates.ts";
 import {
   FIGURES,

@@ -1,3 +1,4 @@
+import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { isEarlier } from "../store/anonymous_ids.ts";
 import type { EventColumns } from "../store/event_columns.ts";
@@ -49,9 +50,7 @@ INSERT INTO identities (project_id, identity_id, actor_id, linked_ms, linked_by,
 SELECT $1::int, a.*, own.kind, own.value
 FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[])
   AS a (identity_id, actor_id, linked_ms, linked_by)
-CROSS JOIN LATERAL (
-  SELECT kind, value FROM identities
-  WHERE project_id = (SELECT $1::int) AND identity_id = a.identity_id OFFSET 0) AS own
+CROSS JOIN ${keyedRow("identities v", "v.identity_id = a.identity_id", "$1::int")} AS own
 ON CONFLICT (project_id, identity_id) DO UPDATE
 SET actor_id = excluded.actor_id, linked_ms = excluded.linked_ms, linked_by = excluded.linked_by`;
 
@@ -236,9 +235,7 @@ export async function actorsOf(
 ): Promise<Set<number>> {
   const rows = await tx.query<{ actor_id: number }>(
     `SELECT DISTINCT i.actor_id FROM unnest($2::text::int[]) AS k (identity_id)
-    CROSS JOIN LATERAL (
-      SELECT actor_id FROM identities
-      WHERE project_id = (SELECT $1::int) AND identity_id = k.identity_id OFFSET 0) AS i`,
+    CROSS JOIN ${keyedRow("identities v", "v.identity_id = k.identity_id", "$1::int")} AS i`,
     [projectId, arrayLiteral([...identities])],
   );
   return new Set(rows.map(({ actor_id }) => actor_id));

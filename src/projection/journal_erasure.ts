@@ -1,4 +1,5 @@
 import { type BinaryRow, numberOf } from "../db/binary_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
 import { type BlockColumn, blockSpan, encodeBlock } from "../store/journal_block.ts";
@@ -30,8 +31,7 @@ SELECT ${STORED_ROW}, (j.stored_by = '${MOVED_XID}')::int::int8 FROM (
       AND (int8range(from_ms, to_ms, '[]') && (SELECT $4::text::int8multirange) OR known_ids IS NOT NULL
         OR set_aside_ids IS NOT NULL OR stored_by = '${MOVED_XID}')
     ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}) AS next
-) AS o CROSS JOIN LATERAL (
-  SELECT * FROM journal WHERE project_id = (SELECT $1::int) AND journal_id = o.journal_id OFFSET 0) AS j
+) AS o CROSS JOIN ${keyedRow("journal v", "v.journal_id = o.journal_id", "$1::int")} AS j
 WHERE o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
 const REWRITE = `

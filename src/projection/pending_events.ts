@@ -1,3 +1,4 @@
+import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, arrayLiterals, exists, isOneOf, type Sql } from "../db/sql.ts";
 import { EventColumns } from "../store/event_columns.ts";
 import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
@@ -41,8 +42,7 @@ interface PendingEvents {
   readonly unreadable: readonly number[];
 }
 
-// The oldest rows that together hold at least this many events. Each is looked up by its key: the planner would take a
-// project that its statistics do not know for one without rows, and read all of them for each.
+// The oldest rows that together hold at least this many events.
 const OLDEST = `
 SELECT ${STORED_ROW} FROM (
   SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
@@ -51,8 +51,7 @@ SELECT ${STORED_ROW} FROM (
     SELECT journal_id, event_count, octet_length(block) AS bytes FROM journal
     WHERE project_id = $1::int AND projected_at IS NULL
     ORDER BY journal_id LIMIT ${PROJECTION_ROWS_MAX}) AS pending
-) AS o CROSS JOIN LATERAL (
-  SELECT * FROM journal WHERE project_id = (SELECT $1::int) AND journal_id = o.journal_id OFFSET 0) AS j
+) AS o CROSS JOIN ${keyedRow("journal v", "v.journal_id = o.journal_id", "$1::int")} AS j
 WHERE o.before < $2::int AND o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
 // One event that was set aside, alone: if it fails again, no other event is affected.

@@ -12,7 +12,7 @@ import {
   type LazyField,
   type SessionField,
 } from "./filters.ts";
-import { keyedRows } from "./keyed_rows.ts";
+import { keyedRows } from "../db/keyed_rows.ts";
 import { postgresPattern } from "./pattern.ts";
 import { dictionaryOf, type SessionDimension } from "./selection.ts";
 import type { SqlParams } from "./sql_params.ts";

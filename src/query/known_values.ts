@@ -3,7 +3,7 @@ import { isOneOf, type Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { termDigests } from "./filter_conditions.ts";
 import type { Field } from "./filters.ts";
-import { keyedRows } from "./keyed_rows.ts";
+import { keyedRows } from "../db/keyed_rows.ts";
 import { dictionaryOf } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
 import { RESERVED_NAMES } from "../reserved_terms.ts";

@@ -1,5 +1,5 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { keyedRow } from "./keyed_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 import { isStorable } from "../text_schemas.ts";
 
 /** A person by what the tables have: a user id (kind u), else an anonymous id (a), else a hash (h). */

@@ -1,6 +1,6 @@
 import { deviceOf } from "./field_values.ts";
 import type { EVENT_FIELDS, EventMatch, Filter, SessionField } from "./filters.ts";
-import { keyedRow } from "./keyed_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 
 export const BOT_CHOICES = ["exclude", "include", "only"] as const;
 export type BotChoice = typeof BOT_CHOICES[number];

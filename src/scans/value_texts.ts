@@ -3,7 +3,7 @@ import { parseJson } from "../json_text.ts";
 import { termDigests } from "../query/filter_conditions.ts";
 import { knownReferrerHost } from "../query/field_values.ts";
 import type { Field } from "../query/filters.ts";
-import { keyedRows } from "../query/keyed_rows.ts";
+import { keyedRows } from "../db/keyed_rows.ts";
 import { type Dictionary, dictionaryOf, type Scope } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 

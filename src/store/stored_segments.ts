@@ -1,4 +1,5 @@
 import { numberOf } from "../db/binary_rows.ts";
+import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, isOneOf, type Param, type Sql } from "../db/sql.ts";
 import { batchesOf } from "./batches.ts";
 import type { ColumnName } from "./segment_columns.ts";
@@ -72,8 +73,7 @@ const FETCH = `
 SELECT w.number, substring(s.body FROM w.start + 1 FOR w.bytes) AS bytes
 FROM unnest($2::text::int8[], $3::text::int[], $4::text::int[])
   WITH ORDINALITY AS w (segment_id, start, bytes, number)
-CROSS JOIN LATERAL (
-  SELECT body FROM segments WHERE project_id = (SELECT $1::int) AND segment_id = w.segment_id OFFSET 0) s`;
+CROSS JOIN ${keyedRow("segments v", "v.segment_id = w.segment_id", "$1::int")} AS s`;
 
 /**
  * Fetches these columns of these blocks, and returns a reader of each entry of `wanted`, in its order.

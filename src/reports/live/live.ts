@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { NO_EFFECT } from "../../query/without_effect.ts";
 import type { Read } from "../../scans/read.ts";

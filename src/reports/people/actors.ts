@@ -5,7 +5,7 @@ import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../text_schemas.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import {
   type Moments,

@@ -1,6 +1,6 @@
 import type { Row } from "../../db/sql.ts";
 import { afterCursor, cutPage, encodeRowCursor, type RowCursor } from "../../query/row_cursor.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";

@@ -1,6 +1,6 @@
 import { arrayLiteral, type Row } from "../../db/sql.ts";
 import { TAIL_ACTORS_LOOKED_UP_MAX } from "../../limits.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import type { Span } from "../../query/selection.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";

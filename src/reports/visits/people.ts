@@ -8,7 +8,7 @@ import {
   readRowCursor,
   type RowCursor,
 } from "../../query/row_cursor.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";

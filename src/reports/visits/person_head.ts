@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
 import { deviceOf } from "../../query/field_values.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";

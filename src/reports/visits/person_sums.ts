@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Row } from "../../db/sql.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts";
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";

@@ -1,6 +1,6 @@
 import type { Goal } from "../saved/goal_definitions.ts";
 import { isNarrowed, matchFilters, type Span } from "../../query/selection.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";

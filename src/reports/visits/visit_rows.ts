@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Row, Sql } from "../../db/sql.ts";
 import { deviceOf } from "../../query/field_values.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import { WorthShown } from "../saved/goal_worth.ts";
 import { visitId } from "./visit_id.ts";
 

@@ -1,7 +1,7 @@
 import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
-import { keyedRow } from "../../query/keyed_rows.ts";
+import { keyedRow } from "../../db/keyed_rows.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
