@@ -1,5 +1,5 @@
 import { beginStart } from "./src/cli/early_start.ts";
-import { readEnvironment } from "./src/environment.ts";
+import { readEnvironment } from "./src/config/environment.ts";
 
 if (import.meta.main) {
   const environment = readEnvironment();

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { CAPTURE_DEVICES } from "../src/screenshots/capture_status.ts";
 import { createPageCamera } from "../src/screenshots/browser/page_camera.ts";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { CAPTURES_AT_ONCE } from "../src/screenshots/capture_limits.ts";
 import { OrdinarySite } from "./ordinary_site.ts";

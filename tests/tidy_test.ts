@@ -13,15 +13,11 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   json_text: "",
   number_words: "",
   recent_cache: "",
-  owner_turns: "",
-  seats: "",
-  semaphore: "",
+  turns: "",
   reserved_terms: "",
   problem: "limits",
   project_values: "",
   schema_mistakes: "number_words",
-  event_loop: "",
-  pause: "",
   text_schemas: "limits",
   event_id: "",
   postgres_url: "",
@@ -30,57 +26,53 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   amplitude_names: "",
   db: "json_text limits postgres_url recent_cache",
   start_mistake: "db problem",
-  http: "db event_loop json_text limits problem recent_cache schema_mistakes",
-  config_values: "http limits project_values",
+  http: "db json_text limits problem recent_cache schema_mistakes turns",
   mail: "http",
-  config_variables: "",
-  environment: "config_variables",
-  config: "config_values config_variables environment http limits mail postgres_url typed_command",
+  config: "http limits mail postgres_url project_values typed_command",
   audit: "db http limits query",
-  auth: "audit db http limits mail number_words problem project_values recent_cache semaphore " +
-    "text_schemas",
+  auth: "audit db http limits mail number_words problem project_values recent_cache " +
+    "text_schemas turns",
   attribution: "",
-  store: "db event_loop json_text limits recent_cache",
-  ingest:
-    "auth db event_id http json_text limits pause problem recent_cache schema_mistakes store " +
-    "text_schemas",
-  clients: "amplitude_names auth event_id http ingest json_text limits pause problem recent_cache",
-  projection: "attribution db http limits pause recent_cache reserved_terms store",
-  upgrade: "db http ingest json_text pause projection store text_schemas",
+  store: "db json_text limits recent_cache turns",
+  ingest: "auth db event_id http json_text limits problem recent_cache schema_mistakes store " +
+    "text_schemas turns",
+  clients: "amplitude_names auth event_id http ingest json_text limits problem recent_cache " +
+    "turns",
+  projection: "attribution db http limits recent_cache reserved_terms store turns",
+  upgrade: "db http ingest json_text projection store text_schemas turns",
   archive: "audit auth db http ingest json_text limits number_words problem projection store " +
     "text_schemas upgrade",
-  timelines: "db json_text limits recent_cache store reserved_terms",
-  query: "db json_text limits number_words problem schema_mistakes text_schemas reserved_terms",
-  scans: "auth db event_loop json_text limits query store timelines reserved_terms",
-  screenshots:
-    "auth db http limits number_words pause problem query scans timelines reserved_terms",
+  timelines: "db json_text limits recent_cache reserved_terms store",
+  query: "db json_text limits number_words problem reserved_terms schema_mistakes " +
+    "text_schemas",
+  scans: "auth db json_text limits query reserved_terms store timelines turns",
+  screenshots: "auth db http limits number_words problem query reserved_terms scans timelines " +
+    "turns",
   imported: "attribution audit auth db http limits problem query text_schemas",
-  reports:
-    "attribution auth db event_file http imported json_text limits notes number_words owner_turns " +
-    "pause problem query readable_path scans screenshots seats semaphore store text_schemas " +
-    "timelines reserved_terms",
+  reports: "attribution auth db event_file http imported json_text limits notes number_words " +
+    "problem query readable_path reserved_terms scans screenshots store text_schemas " +
+    "timelines turns",
   assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
-  shares: "audit auth db http limits problem query recent_cache seats text_schemas",
+  shares: "audit auth db http limits problem query recent_cache text_schemas turns",
   notifications: "audit auth db http limits mail number_words problem project_values query " +
     "readable_path reports screenshots text_schemas",
   demo: "limits",
   event_file: "json_text",
   importers: "amplitude_names attribution event_file event_id imported json_text limits " +
     "number_words query recent_cache text_schemas",
-  dashboard:
-    "audit auth event_file importers notes number_words query readable_path reports screenshots " +
-    "shares " +
-    "notifications",
+  dashboard: "audit auth event_file importers notes notifications number_words query " +
+    "readable_path reports screenshots shares",
   sdk: "",
   bundle_build: "db",
   bundles: "bundle_build",
-  server: "archive assistants audit auth clients config db http imported importers ingest limits " +
-    "mail notes notifications number_words problem project_values projection query " +
-    "recent_cache reports scans screenshots shares start_mistake timelines upgrade",
-  cli: "archive auth config config_variables db demo event_file http imported importers ingest " +
-    "json_text limits number_words pause postgres_url problem project_values query reports " +
-    "server start_mistake store typed_command",
+  server: "archive assistants audit auth clients config db http imported importers ingest " +
+    "limits mail notes notifications number_words problem project_values projection " +
+    "query recent_cache reports scans screenshots shares start_mistake timelines " +
+    "upgrade",
+  cli: "archive auth config db demo event_file http imported importers ingest json_text " +
+    "limits number_words postgres_url problem project_values query reports server " +
+    "start_mistake store turns typed_command",
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
@@ -236,10 +228,10 @@ Deno.test(`tidy: no function of src has more than ${FUNCTION_LINES_MAX} lines`, 
   assert.deepEqual(long, []);
 });
 
-Deno.test("tidy: the environment is read in src/environment.ts alone", () => {
+Deno.test("tidy: the environment is read in src/config/environment.ts alone", () => {
   const readers = sources.filter(({ lines }) => lines.some((line) => line.includes("Deno.env")))
     .map(({ path }) => path);
-  assert.deepEqual(readers, ["src/environment.ts"]);
+  assert.deepEqual(readers, ["src/config/environment.ts"]);
 });
 
 Deno.test("tidy: no test sends a signal to its own process, which runs other tests too", () => {
@@ -265,7 +257,7 @@ Deno.test("tidy: no barrels, and no file named for what it does not hold", () =>
 });
 
 Deno.test("tidy: the permission sets name every variable that the configuration knows", async () => {
-  const { CONFIG_VARIABLES } = await import("../src/config_variables.ts");
+  const { CONFIG_VARIABLES } = await import("../src/config/config_variables.ts");
   const manifest = JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json")));
   for (const set of ["serve", "container"]) {
     const allowed: string[] = manifest.permissions[set].env;
@@ -275,7 +267,7 @@ Deno.test("tidy: the permission sets name every variable that the configuration 
 });
 
 Deno.test("tidy: the configuration table lists every variable as --help does", async () => {
-  const { CONFIG_VARIABLES } = await import("../src/config_variables.ts");
+  const { CONFIG_VARIABLES } = await import("../src/config/config_variables.ts");
   const page = Deno.readTextFileSync(join(ROOT, "docs/configuration.md"));
   const rows = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   const missing = CONFIG_VARIABLES.filter((variable) =>
@@ -296,7 +288,7 @@ Deno.test("tidy: the page of the command line has every command", async () => {
 });
 
 Deno.test("tidy: .env.example has every variable, each as a comment", async () => {
-  const { CONFIG_VARIABLES } = await import("../src/config_variables.ts");
+  const { CONFIG_VARIABLES } = await import("../src/config/config_variables.ts");
   const lines = Deno.readTextFileSync(join(ROOT, ".env.example")).split("\n");
   const missing = CONFIG_VARIABLES.filter(({ name }) =>
     !lines.some((line) => line.startsWith(`#${name}=`))

@@ -1,5 +1,5 @@
 import type { App } from "../server/app.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { openWriteDatabase } from "../db/open.ts";
 import type { Database } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";

@@ -1,4 +1,4 @@
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { type Call, type Command, PROJECT_OPTION } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";

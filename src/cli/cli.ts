@@ -14,7 +14,7 @@ import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
 import { type Misspelt, misspeltOf } from "./misspelt_variables.ts";
 import { refusedOption } from "./refused_option.ts";
 import { printable, type Terminal } from "./terminal.ts";
-import { type Config, ConfigMistakes, readConfig, visibleVariables } from "../config.ts";
+import { type Config, ConfigMistakes, readConfig, visibleVariables } from "../config/config.ts";
 import { createLog } from "../http/log.ts";
 import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";

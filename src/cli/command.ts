@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Log } from "../http/log.ts";
 import { tableText, type Terminal } from "./terminal.ts";
 

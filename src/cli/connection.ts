@@ -1,5 +1,5 @@
 import type { App } from "../server/app.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import { directClient } from "../http/direct_client.ts";
 import type { Log } from "../http/log.ts";

@@ -3,7 +3,7 @@ import type { Tag } from "../demo/site/pages.ts";
 import { type Arrivals, createShop } from "../demo/site/shop_site.ts";
 import { type PresentVisit, simulateVisits } from "../demo/visitors/present.ts";
 import { headOf } from "../http/direct_client.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { type Connection, ServerUnreachable, withConnection } from "./connection.ts";
 import { provideDemoProject } from "./demo_project.ts";

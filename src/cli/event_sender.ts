@@ -1,4 +1,4 @@
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { callApi, type Connection, refusalOf } from "./connection.ts";
 
 /** The visitor in whose name events are sent, as a server sees a browser. */

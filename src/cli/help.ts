@@ -1,4 +1,4 @@
-import { CONFIG_VARIABLES } from "../config_variables.ts";
+import { CONFIG_VARIABLES } from "../config/config_variables.ts";
 import type { Command, OptionSpec } from "./command.ts";
 
 type Bold = (text: string) => string;

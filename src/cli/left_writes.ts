@@ -1,6 +1,6 @@
 import type { Log } from "../http/log.ts";
 import { PREPARE_PAUSE_MS } from "../limits.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import type { Left, Prepared } from "../server/prepare_database.ts";
 
 const PAUSE_MS_MAX = 30_000;

@@ -1,4 +1,4 @@
-import { CONFIG_VARIABLES } from "../config_variables.ts";
+import { CONFIG_VARIABLES } from "../config/config_variables.ts";
 import { editDistance } from "../query/nearest_values.ts";
 
 const KNOWN: readonly string[] = CONFIG_VARIABLES.map(({ name }) => name);

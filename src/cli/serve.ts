@@ -1,6 +1,6 @@
 import type { App } from "../server/app.ts";
 import type { Provisioned } from "../auth/default_project.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {

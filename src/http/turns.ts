@@ -1,4 +1,4 @@
-import { turnOfOthers } from "../event_loop.ts";
+import { turnOfOthers } from "../turns/event_loop.ts";
 
 /**
  * Schedules the slices of long work of many requests: one slice runs at a time, and the event loop serves

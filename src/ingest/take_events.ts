@@ -16,7 +16,7 @@ import {
   SLICE_MS,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { Problem } from "../problem.ts";
 import type { Envelope } from "./envelope.ts";
 import { readEvent, RejectedEvent, type Rejection } from "./event_schema.ts";

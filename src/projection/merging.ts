@@ -1,5 +1,5 @@
 import { type Database, exists, type Sql } from "../db/sql.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { mergedSegment, nextMerge, replaceSegments } from "../store/segments.ts";
 import { SEGMENT_VERSION, SegmentUnreadable } from "../store/segment_head.ts";
 import { SEGMENTS_MERGED } from "../store/store_limits.ts";

@@ -7,7 +7,7 @@ import {
 } from "../db/sql.ts";
 import { atMost, ping } from "../db/deadline.ts";
 import type { Log } from "../http/log.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { Attempt, projectBatch, ProjectionTooLong } from "./batch.ts";
 import { BatchSizes } from "./batch_sizes.ts";
 import { KnownProjects } from "./known_projects.ts";

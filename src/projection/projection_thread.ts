@@ -2,7 +2,7 @@ import { atMost } from "../db/deadline.ts";
 import { errorOf, LentDatabase } from "../db/lent_database.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { isBehind } from "./pending_events.ts";
 import type { Projection, ProjectionOptions } from "./projection.ts";
 import * as LIMITS from "./projection_limits.ts";

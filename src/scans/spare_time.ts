@@ -1,4 +1,4 @@
-import { turnOfOthers } from "../event_loop.ts";
+import { turnOfOthers } from "../turns/event_loop.ts";
 import { YIELD_MS } from "../store/store_limits.ts";
 import { SPARE_TIME_OTHERS_SHARE } from "./scan_limits.ts";
 

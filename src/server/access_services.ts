@@ -17,7 +17,7 @@ import { scopesOf } from "../auth/roles.ts";
 import { createSealer } from "../auth/sealed_value.ts";
 import { createTokenEpochs } from "../auth/token_epochs.ts";
 import { assertOfEpoch, createTokens, type Tokens } from "../auth/tokens.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Sql } from "../db/sql.ts";
 import { createOwnAddress } from "../http/own_address.ts";
 import { ipForStorage } from "../http/client_address.ts";

@@ -16,7 +16,7 @@ import {
 import { type Captures, createCaptures } from "../screenshots/queue/captures.ts";
 import { createLazyPageCamera } from "../screenshots/queue/lazy_page_camera.ts";
 import type { PageCamera } from "../screenshots/browser/page_screenshot.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
 import { openReadDatabase, openReplicaChecks, openWriteDatabase } from "../db/open.ts";
 import type { Database } from "../db/sql.ts";

@@ -4,7 +4,7 @@ import { type DocumentedRead, type Tool, toolOf } from "../assistants/tools.ts";
 import type { Authorize } from "../auth/access.ts";
 import type { RequestFacts } from "../auth/people/signed_in.ts";
 import type { MoveState } from "../archive/move_state.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { behindOf } from "./listed_reports.ts";
 import { guarded } from "./guarded_access.ts";

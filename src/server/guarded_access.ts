@@ -1,6 +1,6 @@
 import type { MoveState } from "../archive/move_state.ts";
 import type { Authorize } from "../auth/access.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { DatabaseUnavailable } from "../db/sql.ts";
 import { addressBelow } from "../http/request_address.ts";
 import { RETRY_AFTER_S } from "../limits.ts";

@@ -8,7 +8,7 @@ import {
   UNCHANGED,
 } from "../auth/default_project.ts";
 import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { LOCK_PATIENCE, type LockWait, migrate, SchemaMismatch, waitWords } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import {

@@ -20,7 +20,7 @@ import type { Tokens } from "../auth/tokens.ts";
 import { captureRoutes } from "./capture_routes.ts";
 import type { CaptureJobs } from "../screenshots/queue/capture_job_endpoints.ts";
 import { clientRoutes } from "./client_routes.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "../db/sql.ts";
 import { type DocumentedRoute, KNOWN, type RouteDoc } from "./documented_route.ts";

@@ -1,5 +1,5 @@
 import { retryable } from "../problem.ts";
-import { Seats } from "../seats.ts";
+import { Seats } from "../turns/seats.ts";
 import { SHARE_HASHES_PER_PROJECT_MAX } from "./share_limits.ts";
 
 const hashing = new Seats<number>();

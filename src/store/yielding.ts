@@ -1,4 +1,4 @@
-import { turnOfOthers } from "../event_loop.ts";
+import { turnOfOthers } from "../turns/event_loop.ts";
 import { YIELD_MS } from "./store_limits.ts";
 
 /** Yields to the event loop if a turn is due; else resolves at once. */

@@ -2,7 +2,7 @@ import { planByIndex } from "../db/index_plans.ts";
 import type { Database, Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../turns/pause.ts";
 import { MOVED_XID } from "../projection/journal_erasure.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { COLUMNS } from "../store/segment_columns.ts";

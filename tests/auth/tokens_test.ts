@@ -12,7 +12,7 @@ import {
 import { createTokens, type JwtConfig } from "../../src/auth/tokens.ts";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { TOKEN_KEYS_RETRY_MS } from "../../src/limits.ts";
-import { pause } from "../../src/pause.ts";
+import { pause } from "../../src/turns/pause.ts";
 import { Problem } from "../../src/problem.ts";
 import { serveKeys } from "./key_server.ts";
 import { onBothEngines } from "../support/databases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startBanner, type Started } from "../../src/cli/banner.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { asTyped, typedDeno, typedFootfall, typedVariable } from "../../src/typed_command.ts";
 
 const STARTED: Started = {

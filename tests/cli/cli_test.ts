@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { findCommand, parseCall, runFootfall } from "../../src/cli/cli.ts";
 import { allCommands } from "../../src/cli/commands.ts";
 import { UsageMistake } from "../../src/cli/command.ts";
-import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
+import { CONFIG_VARIABLES } from "../../src/config/config_variables.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { CapturedTerminal } from "./captured_terminal.ts";
 

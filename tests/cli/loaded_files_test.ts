@@ -37,9 +37,9 @@ Deno.test("footfall serve: the engine's thread starts before anything else of th
   const loaded = await loadedWith("main.ts");
   assert.deepEqual(loaded.sort(), [
     "src/cli/early_start.ts",
-    "src/config_variables.ts",
+    "src/config/config_variables.ts",
+    "src/config/environment.ts",
     "src/db/engine_worker.ts",
-    "src/environment.ts",
     "src/http/descriptors.ts",
   ]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { misspeltOf } from "../../src/cli/misspelt_variables.ts";
-import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
+import { CONFIG_VARIABLES } from "../../src/config/config_variables.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { ended, footfall } from "./footfall_process.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { FolderInUse, lockFolder } from "../../src/db/folder_lock.ts";
-import { pause } from "../../src/pause.ts";
+import { pause } from "../../src/turns/pause.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
 
 const WRITER = `

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { MoveState } from "../../src/archive/move_state.ts";
-import type { Config } from "../../src/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import { Problem } from "../../src/problem.ts";
 import { guarded } from "../../src/server/guarded_access.ts";
 

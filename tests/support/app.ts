@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type App, createApp, type Substitutes } from "../../src/server/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/http/log.ts";
 import { parseJson } from "../../src/json_text.ts";
 import { makeDataDir } from "./embedded_template.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SignJWT } from "jose";
-import {} from "../../src/config.ts";
-import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
+import {} from "../../src/config/config.ts";
+import { CONFIG_VARIABLES } from "../../src/config/config_variables.ts";
 import { RUN_PROGRAM } from "./program.ts";
 
 export const API_KEY = "pk_reliability_test";

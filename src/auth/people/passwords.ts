@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { Problem, retryable } from "../../problem.ts";
-import { Semaphore } from "../../semaphore.ts";
+import { Semaphore } from "../../turns/semaphore.ts";
 import {
   PASSWORD_CHARACTERS_MIN,
   PASSWORD_HASHES_AT_ONCE,

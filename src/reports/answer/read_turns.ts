@@ -1,6 +1,6 @@
 import type { Database } from "../../db/sql.ts";
 import { READ_CONNECTIONS_MAX } from "../../limits.ts";
-import { OwnerTurns } from "../../owner_turns.ts";
+import { OwnerTurns } from "../../turns/owner_turns.ts";
 
 const turns = new WeakMap<Database, OwnerTurns>();
 

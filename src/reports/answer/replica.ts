@@ -8,7 +8,7 @@ import {
 } from "../../db/sql.ts";
 import { promptly } from "../../db/deadline.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 
 /** Counts the stored events of projects that a snapshot of the replica lacks. */
 export type CountLacked = (snapshot: Sql, projectIds: readonly number[]) => Promise<number>;

@@ -2,7 +2,7 @@ import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { isRefused, unavailability } from "../../db/refusal.ts";
 import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { statementsRunBy } from "../../db/wrapped_sql.ts";
-import type { TurnOwner } from "../../owner_turns.ts";
+import type { TurnOwner } from "../../turns/owner_turns.ts";
 import { Problem, retryable } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
 import { turnsOf } from "./read_turns.ts";

@@ -1,6 +1,6 @@
 import { EXPORTS_MAX, EXPORTS_PER_PROJECT_MAX, EXPORTS_RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { Seats } from "../../seats.ts";
+import { Seats } from "../../turns/seats.ts";
 
 function refused(detail: string): Problem {
   return new Problem("overloaded", `${detail} Try again when one of them has ended.`, {

@@ -1,6 +1,6 @@
 import { ClientGone } from "../../http/client_gone.ts";
 import { EXPORT_RETRY_PAUSES_MS } from "../../limits.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 import { isTemporary } from "../answer/time_limit.ts";
 
 /**

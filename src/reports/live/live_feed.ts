@@ -11,8 +11,8 @@ import {
 } from "../../limits.ts";
 import { type Problem, retryable } from "../../problem.ts";
 import type { ReadRequest } from "../answer/report_endpoint.ts";
-import { Seats } from "../../seats.ts";
-import { Semaphore } from "../../semaphore.ts";
+import { Seats } from "../../turns/seats.ts";
+import { Semaphore } from "../../turns/semaphore.ts";
 import {
   createListener,
   type Listener,

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/sql.ts";
-import { OwnerTurns } from "../../owner_turns.ts";
+import { OwnerTurns } from "../../turns/owner_turns.ts";
 import { retryable } from "../../problem.ts";
 
 /** How many of the connections for writes they take at once, one for each project. */

@@ -9,7 +9,7 @@ import {
   CAPTURE_QUIET_MS_MAX,
 } from "../capture_limits.ts";
 import { leaveConsent, refuseConsent } from "../verdict/consent.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 import { Deadline } from "../deadline.ts";
 import { readContent } from "../verdict/page_content.ts";
 import type { PageContent, PageFacts } from "../verdict/page_facts.ts";

@@ -10,7 +10,7 @@ import {
   CAPTURE_WAITERS_MAX,
 } from "../capture_limits.ts";
 import { LOCATION_LENGTH_MAX } from "../../limits.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 import { Problem } from "../../problem.ts";
 import { type SelectionServices, selectPages } from "./capture_daily.ts";
 import { type CaptureJob, findJob, queueJob } from "./capture_queue.ts";

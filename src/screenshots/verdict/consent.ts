@@ -1,7 +1,7 @@
 import { CAPTURE_CONSENT_GONE_MS_MAX, CAPTURE_CONSENT_RULES_MS_MAX } from "../capture_limits.ts";
 import { refuseByRules } from "./consent_rules.ts";
 import { asksForConsent, COOKIE_PHRASES, isRefusal } from "./consent_words.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 import type { Deadline } from "../deadline.ts";
 import { type PageContent, WALL_SHARE_MIN } from "./page_facts.ts";
 import { hideLayers, layersOf, type PageLayer, pressButton } from "../page_layers.ts";

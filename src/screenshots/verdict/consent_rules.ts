@@ -3,7 +3,7 @@ import library from "@duckduckgo/autoconsent" with { type: "text" };
 import rules from "@duckduckgo/autoconsent/rules/compact-rules.json" with { type: "json" };
 import type { Protocol } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import { ACCEPT_WORDS, REFUSE_WORDS } from "./consent_words.ts";
-import { pause } from "../../pause.ts";
+import { pause } from "../../turns/pause.ts";
 import type { PageSession } from "../page_session.ts";
 import { folded } from "../phrases.ts";
 

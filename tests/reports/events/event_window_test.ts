@@ -17,7 +17,7 @@ import { EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts"
 import { atOneMoment } from "../../../src/reports/answer/time_limit.ts";
 import { withTimelines } from "../../../src/scans/filtered_timelines.ts";
 import type { Database } from "../../../src/db/sql.ts";
-import { pause } from "../../../src/pause.ts";
+import { pause } from "../../../src/turns/pause.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { YIELD_MS } from "../../../src/store/store_limits.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";

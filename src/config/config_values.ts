@@ -5,15 +5,15 @@
 import { Cron } from "croner";
 import { createPublicKey } from "node:crypto";
 import { isIP } from "node:net";
-import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
-import { originPatternMistake } from "./http/cors.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../http/client_address.ts";
+import { originPatternMistake } from "../http/cors.ts";
 import {
   API_KEY_LENGTH_MAX,
   JWT_SECRET_BYTES_MIN,
   LOCATION_LENGTH_MAX,
   NAME_LENGTH_MAX,
-} from "./limits.ts";
-import { isSiteUrl, isTimezone, normalSiteUrl } from "./project_values.ts";
+} from "../limits.ts";
+import { isSiteUrl, isTimezone, normalSiteUrl } from "../project_values.ts";
 
 export function trustedProxies(value: string): TrustedProxies {
   const parsed = parseTrustedProxies(value);

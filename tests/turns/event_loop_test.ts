@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { turnOfOthers } from "../src/event_loop.ts";
+import { turnOfOthers } from "../../src/turns/event_loop.ts";
 
 const ROUNDS = 20;
 /** One pass of the loop between pieces of work makes it more than thirty on the average. */

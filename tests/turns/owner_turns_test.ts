@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OwnerTurns } from "../src/owner_turns.ts";
+import { OwnerTurns } from "../../src/turns/owner_turns.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -22,22 +22,22 @@ import {
   trustedProxies,
 } from "./config_values.ts";
 import { namesSet } from "./environment.ts";
-import type { TrustedProxies } from "./http/client_address.ts";
-import type { LogFormat, LogLevel } from "./http/log.ts";
+import type { TrustedProxies } from "../http/client_address.ts";
+import type { LogFormat, LogLevel } from "../http/log.ts";
 import {
   READ_CACHE_MIB_DEFAULT,
   READ_CACHE_MIB_MAX,
   READ_CACHE_MIB_MIN,
   SCAN_WORKERS_MAX,
-} from "./limits.ts";
+} from "../limits.ts";
 import {
   mailSender,
   type MailSettings,
   type SmtpServer,
   smtpServer,
-} from "./mail/smtp_settings.ts";
-import { postgresTarget } from "./postgres_url.ts";
-import { typedFootfall, typedVariable } from "./typed_command.ts";
+} from "../mail/smtp_settings.ts";
+import { postgresTarget } from "../postgres_url.ts";
+import { typedFootfall, typedVariable } from "../typed_command.ts";
 
 /** One core is left for the server itself. */
 const SCAN_WORKERS = Math.min(SCAN_WORKERS_MAX, Math.max(1, navigator.hardwareConcurrency - 1));

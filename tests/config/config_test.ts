@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { ProjectChange } from "../src/auth/projects.ts";
-import { isGivenKey } from "../src/auth/stored_keys.ts";
-import { ConfigMistakes, readConfig } from "../src/config.ts";
-import { readEnvironment } from "../src/environment.ts";
-import { CONFIG_VARIABLES } from "../src/config_variables.ts";
-import denoJson from "../deno.json" with { type: "json" };
+import { ProjectChange } from "../../src/auth/projects.ts";
+import { isGivenKey } from "../../src/auth/stored_keys.ts";
+import { ConfigMistakes, readConfig } from "../../src/config/config.ts";
+import { readEnvironment } from "../../src/config/environment.ts";
+import { CONFIG_VARIABLES } from "../../src/config/config_variables.ts";
+import denoJson from "../../deno.json" with { type: "json" };
 
 function mistakes(environment: Record<string, string>): string[] {
   try {
