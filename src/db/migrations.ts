@@ -26,6 +26,7 @@ import journalByTime from "../../migrations/0028_journal_by_time.sql" with { typ
 import slotKeys from "../../migrations/0029_slot_keys.sql" with { type: "text" };
 import wordsLeft from "../../migrations/0030_words_left.sql" with { type: "text" };
 import siteHosts from "../../migrations/0031_site_hosts.sql" with { type: "text" };
+import removedNumbers from "../../migrations/0032_removed_numbers.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -58,4 +59,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 29, name: "0029_slot_keys", sql: slotKeys },
   { version: 30, name: "0030_words_left", sql: wordsLeft },
   { version: 31, name: "0031_site_hosts", sql: siteHosts },
+  { version: 32, name: "0032_removed_numbers", sql: removedNumbers },
 ];

@@ -26,10 +26,11 @@ export interface Move {
 }
 
 // A lateral lookup per name, because the planner has no statistics of a new project. The first row is the
-// last assigned number.
+// last assigned number, also of one that is gone.
 const LOOK_UP = `
-SELECT 0 AS n, coalesce(max(identity_id), 0) AS id, 0 AS actor,
-  NULL::bigint AS "linkedMs", NULL::uuid AS "linkedBy"
+SELECT 0 AS n, greatest(max(identity_id), (
+    SELECT removed_identity_id FROM projections WHERE project_id = $1::int)) AS id,
+  0 AS actor, NULL::bigint AS "linkedMs", NULL::uuid AS "linkedBy"
 FROM identities WHERE project_id = (SELECT $1::int)
 UNION ALL
 SELECT k.n::int, i.*

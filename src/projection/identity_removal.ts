@@ -17,8 +17,17 @@ export async function namesOf(
   return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));
 }
 
+/** Notes the numbers of removed identities: new ones get greater numbers. */
+async function noteRemoved(tx: Sql, projectId: number, removed: readonly number[]): Promise<void> {
+  await tx.query(
+    `UPDATE projections SET removed_identity_id = greatest(removed_identity_id, $2::int)
+    WHERE project_id = $1::int`,
+    [projectId, removed.reduce((last, id) => Math.max(last, id), 0)],
+  );
+}
+
 /**
- * Removes identities that have no events left. If events of other users carry an anonymous id of a removed
+ * Removes identities that have no events left; their numbers are not given again. If events of other users carry an anonymous id of a removed
  * user, it is linked to the user of the earliest such event. Anonymous ids that belong to no user need no
  * such check, as no event with a user carries them.
  * @param actorOf the actor of each of the identities
@@ -42,5 +51,6 @@ export async function removeIdentities(
   const kept = new Set(relinked.map(({ id }) => id));
   const removed = [...actorOf.keys()].filter((id) => !kept.has(id));
   await deleteNumbered(tx, projectId, "identities", "identity_id", removed);
+  await noteRemoved(tx, projectId, removed);
   await linkIdentities(tx, projectId, relinked);
 }

@@ -166,7 +166,7 @@ async function gatherEarlier(
 
 /**
  * Yields a person's events, oldest first, as the JSON items of a list, some days at a time. Throws Problem `not_found`
- * if some of `ids` are no longer of the person with `id`: the number of an erased identity may be somebody else's by then.
+ * if some of `ids` are no longer of the person with `id`; one who comes back after an erasure has new ones.
  */
 async function* eventTexts(
   database: Database,
