@@ -184,10 +184,13 @@ async function setTime(file: URL, ms: number): Promise<void> {
   }
 }
 
+/** How many earlier builds may leave scripts, 2.5 MB each: whoever changes the program builds it at each start. */
+const KEPT_BUILDS_MAX = 8;
+
 /**
  * Removes scripts of earlier builds, whose names differ, as they contain a digest. Those of the build just before stay,
- * and those that were replaced less than `keptMs` ago: a server that still runs loads some of them only as it needs
- * them.
+ * and those that were replaced less than `keptMs` ago, the last ones, as many as some builds have: a server that still
+ * runs loads some of them only as it needs them.
  */
 export async function removeOthers(
   folder: URL,
@@ -196,13 +199,20 @@ export async function removeOthers(
   keptMs: number,
 ): Promise<void> {
   const now = Date.now();
+  const replaced: { readonly file: URL; readonly ms: number }[] = [];
   for (const { name, isFile } of [...Deno.readDirSync(folder)]) {
     if (!isFile || !name.endsWith(".js") || names.has(name)) continue;
     const file = new URL(name, folder);
     await unlessGone(async () => {
       if (before.has(name)) await setTime(file, now);
-      else if (now - Number((await Deno.stat(file)).mtime) >= keptMs) await Deno.remove(file);
+      const ms = before.has(name) ? now : Number((await Deno.stat(file)).mtime);
+      replaced.push({ file, ms });
     });
+  }
+  const newestFirst = replaced.toSorted((a, b) => b.ms - a.ms);
+  for (const [place, { file, ms }] of newestFirst.entries()) {
+    const isOld = now - ms >= keptMs || place >= KEPT_BUILDS_MAX * names.size;
+    if (ms !== now && isOld) await unlessGone(() => Deno.remove(file));
   }
 }
 

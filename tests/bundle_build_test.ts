@@ -140,6 +140,17 @@ Deno.test("bundles: scripts that were replaced stay for those who still load the
     assert.deepEqual(left(), ["a-2.js", "main.js", "stamp"]);
     await removeOthers(folder, named("main.js"), named("main.js"), 0);
     assert.deepEqual(left(), ["main.js", "stamp"]);
+    // Ten builds of two scripts, a minute apart.
+    const builds = Array.from({ length: 10 }, (_, build) => [`a-${build}.js`, `b-${build}.js`]);
+    for (const [build, names] of builds.entries()) {
+      const replaced = Date.now() / 1000 - (10 - build) * 60;
+      for (const name of names) {
+        await Deno.writeTextFile(new URL(name, folder), "");
+        await Deno.utime(new URL(name, folder), replaced, replaced);
+      }
+    }
+    await removeOthers(folder, named("main.js", "c.js"), named("main.js"), DAY_MS);
+    assert.deepEqual(left(), [...builds.slice(2).flat(), "main.js", "stamp"].sort());
   } finally {
     await Deno.remove(path, { recursive: true });
   }
