@@ -77,3 +77,41 @@ Deno.test("Matomo: times are of the site's zone, texts escaped for HTML, names o
   const outcomes = (await convertedFiles(MATOMO, [cut])).map(({ outcome }) => outcome);
   assert.deepEqual(outcomes.at(-1), { leftOut: "ends of visits that Matomo cut off" });
 });
+
+/** When the clocks of Berlin change: two hours ahead of UTC in the time between. */
+const SPRING = Date.parse("2026-03-29T01:00:00Z") / 1000;
+const AUTUMN = Date.parse("2026-10-25T01:00:00Z") / 1000;
+
+Deno.test("Matomo: each action of a visit across a change of clocks has the time of its own clock", async () => {
+  const aheadAt = (seconds: number) => seconds >= SPRING && seconds < AUTUMN ? 7200 : 3600;
+  const visitOf = (times: readonly number[]) =>
+    matomoVisit({
+      firstActionTimestamp: times[0],
+      lastActionTimestamp: times.at(-1)! + 2,
+      actionDetails: times.map((seconds, i) => ({
+        type: "action",
+        url: "/",
+        pageId: `${i}`,
+        timestamp: seconds + aheadAt(seconds),
+      })),
+    });
+  const timesOf = async (visit: ReturnType<typeof matomoVisit>) =>
+    (await mapped(MATOMO, visit)).map((event) => event!.timestamp! as number / 1000);
+  for (const change of [SPRING, AUTUMN]) {
+    for (
+      const minutes of [[-20, -10, 5, 12], [-1, 0], [-25, 3, 3, 20], [-61, -31, 9], [-40, -20, -5]]
+    ) {
+      const times = minutes.map((minute) => change + 60 * minute);
+      assert.deepEqual(await timesOf(visitOf(times)), times, `${minutes}`);
+    }
+  }
+  // The visit's last sign of life comes an hour after its last action; actions are out of order.
+  const quiet = [SPRING + 86_400, SPRING + 86_460];
+  assert.deepEqual(
+    await timesOf({ ...visitOf(quiet), lastActionTimestamp: quiet[1]! + 3600 }),
+    quiet,
+  );
+  const back = [AUTUMN - 600, AUTUMN - 1200, AUTUMN + 600];
+  const shown = (await timesOf(visitOf(back))).slice(0, 2);
+  assert.deepEqual(shown, back.slice(0, 2));
+});

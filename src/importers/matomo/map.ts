@@ -136,20 +136,40 @@ function zoneOf(local: number | undefined, utc: number | null) {
     : { ahead, apart: Math.abs(local - utc - ahead) };
 }
 
+const isNear = (zone: ReturnType<typeof zoneOf>): boolean =>
+  zone !== null && zone.apart <= SECONDS_APART_MAX;
+
+/** Whether times are in order, those from `change` on a step of time zones or more after the ones before. */
+function isInOrder(times: readonly number[], change: number): boolean {
+  const stepOf = (time: number) => Math.floor(time / ZONE_STEP_SECONDS);
+  return times.every((time, i) => i === 0 || times[i - 1]! <= time) &&
+    (change === times.length || stepOf(times[change - 1]!) < stepOf(times[change]!));
+}
+
 /**
- * Returns by how many seconds the times of a visit's actions are ahead of UTC. Matomo writes them as the clock of the
- * site's time zone, and those of the visit's first and last action in UTC, too; they may be a few seconds apart for other
- * reasons. The last one tells where the list lacks the first action and has the last.
+ * Returns the times in UTC of a visit's actions, which Matomo writes as the clock of the site's time zone; those of the
+ * first and last one it tells in UTC, too; they may be a few seconds apart for other reasons. The last one tells the zone
+ * where the list lacks the first action and has the last. Where both tell, and differ, the clock may have changed amid
+ * the visit: where the times are in order then, as the actions are.
  */
-function aheadOfUtcSeconds(visit: Members, actions: readonly Members[]): number {
-  const written = actions.map(({ timestamp }) => numberOf(timestamp)).filter((one) => one !== null);
+function utcTimes(visit: Members, written: readonly number[]): readonly number[] {
+  const lastSeconds = numberOf(visit.lastActionTimestamp);
   const first = zoneOf(written[0], numberOf(visit.firstActionTimestamp));
-  if (first !== null && first.apart <= SECONDS_APART_MAX) return first.ahead;
   const last = (numberOf(visit.truncatedActionsCount) ?? 0) > 0
     ? null
-    : zoneOf(written.at(-1), numberOf(visit.lastActionTimestamp));
-  const isNearer = last !== null && last.apart <= SECONDS_APART_MAX;
-  return (isNearer ? last : first ?? last)?.ahead ?? 0;
+    : zoneOf(written.at(-1), lastSeconds);
+  const ahead = (isNear(first) || !isNear(last) ? first ?? last : last)?.ahead ?? 0;
+  const plain = written.map((seconds) => seconds - ahead);
+  if (!isNear(first) || !isNear(last)) return plain;
+  // Without a change first: what Matomo tells of the last action may be of later signs of life.
+  const changes = [written.length, ...written.keys().drop(1)];
+  const changed = changes.map((change) => ({
+    change,
+    times: plain.map((time, i) => i < change ? time : time + ahead - last!.ahead),
+  }));
+  const isLast = (time: number) => time <= lastSeconds! + SECONDS_APART_MAX;
+  return changed.find(({ change, times }) => isInOrder(times, change) && isLast(times.at(-1)!))
+    ?.times ?? plain;
 }
 
 /** Returns the class of the device by its icon, as its name is in the language of the reply. */
@@ -190,13 +210,15 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
     ? visit.actionDetails
     : Object.values(membersOf(visit.actionDetails));
   const actions = listed.map(membersOf);
-  const aheadSeconds = aheadOfUtcSeconds(visit, actions);
+  const written = actions.map(({ timestamp }) => numberOf(timestamp));
+  const times = utcTimes(visit, written.filter((seconds) => seconds !== null)).values();
+  const utc = written.map((seconds) => seconds === null ? null : times.next().value! * SECOND_MS);
   const { event, dimensions } = commonOf(visit);
   const site = textOf(visit.idSite) ?? "";
   const mapped: Mapped[] = [];
   let page: string | null = null;
   let first = true;
-  for (const action of actions) {
+  for (const [place, action] of actions.entries()) {
     const meaning = meaningOf(action);
     if (meaning === null) {
       const type = textOf(action.type) ?? "without a type";
@@ -204,7 +226,6 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
       continue;
     }
     const { name, id, properties, onPage } = meaning;
-    const seconds = numberOf(action.timestamp);
     if (onPage) page = textOf(action.url) ?? page;
     mapped.push({
       event: {
@@ -213,7 +234,7 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
           ? ids.fromRow([site, visit.idVisit, action])
           : ids.fromTheirs(`${site}:${id}`),
         name,
-        timestamp: seconds === null ? null : (seconds - aheadSeconds) * SECOND_MS,
+        timestamp: utc[place]!,
         url: page,
         title: sentText(action.pageTitle),
         // The referrer and the campaign are the visit's: its first event gets them.
