@@ -1,3 +1,4 @@
+import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { eraseActor, searchBeforeErasing } from "../projection/erasure.ts";
 import { deleteEventIds } from "../projection/event_ids.ts";
@@ -34,24 +35,28 @@ async function valuesOf(tx: Sql, text: string, projectId: number, values: readon
   return rows.map(({ value }) => value);
 }
 
+const LINKED = "v.actor_id = u.identity_id AND v.actor_id <> v.identity_id";
+
 // The user ids that ever occurred with these anonymous ids, and the reverse, in earlier and in projected events.
 const USERS = `
 SELECT user_id AS value FROM earlier_events
 WHERE project_id = $1::int AND anonymous_id = ANY ($2::text::text[]) AND user_id IS NOT NULL
 UNION
-SELECT u.value FROM identities a
-JOIN identities u ON u.project_id = a.project_id AND u.identity_id = a.actor_id AND u.kind = 'u'
-WHERE a.project_id = $1::int AND a.kind = 'a' AND a.value = ANY ($2::text::text[])`;
+SELECT u.value FROM unnest($2::text::text[]) AS wanted (key)
+CROSS JOIN ${keyedRow("identities v", "v.kind = 'a' AND v.value = wanted.key", "$1::int")} AS a
+CROSS JOIN ${keyedRow("identities v", "v.identity_id = a.actor_id", "$1::int")} AS u
+WHERE u.kind = 'u'`;
 const ANONYMOUS = `
 SELECT anonymous_id AS value FROM earlier_events
 WHERE project_id = $1::int AND user_id = ANY ($2::text::text[]) AND anonymous_id IS NOT NULL
 UNION
-SELECT a.value FROM identities u
-JOIN identities a ON a.project_id = u.project_id AND a.actor_id = u.identity_id AND a.kind = 'a'
-WHERE u.project_id = $1::int AND u.kind = 'u' AND u.value = ANY ($2::text::text[])`;
+SELECT a.value FROM unnest($2::text::text[]) AS wanted (key)
+CROSS JOIN ${keyedRow("identities v", "v.kind = 'u' AND v.value = wanted.key", "$1::int")} AS u
+CROSS JOIN ${keyedRow("identities v", LINKED, "$1::int")} AS a
+WHERE a.kind = 'a'`;
 
 /** Returns all names that may belong to the person with an id; also those of others who share a device. */
-async function namesAround(tx: Sql, projectId: number, id: string): Promise<Names> {
+export async function namesAround(tx: Sql, projectId: number, id: string): Promise<Names> {
   const users = [...new Set([id, ...await valuesOf(tx, USERS, projectId, [id])])];
   const anonymous = await valuesOf(tx, ANONYMOUS, projectId, users);
   return { users, anonymous: [...new Set([id, ...anonymous])], hashes: hashesOf(id) };

@@ -4,6 +4,7 @@ import { deleteEventIds } from "../../src/projection/event_ids.ts";
 import { eraseFromJournal } from "../../src/projection/journal_erasure.ts";
 import { actorsOf, identitiesOf, linkIdentities } from "../../src/projection/identities.ts";
 import { lastWaiting, markProjected, pendingEvents } from "../../src/projection/pending_events.ts";
+import { namesAround } from "../../src/upgrade/earlier_people.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openAnalyzed, rowsDeleted, rowsRead } from "../support/rows_read.ts";
 
@@ -15,7 +16,7 @@ const TABLES = ["event_ids", "identities", "journal"];
 const idOf = (n: number) => `0190a000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 const wanted = Array.from({ length: WANTED }, (_, i) => 20 * (i + 1));
 
-/** Fills a project: of its journal's rows the last ones wait; every second identity is of the actor before it. */
+/** Fills a project: of its journal's rows the last ones wait; every second identity is of the user before it. */
 async function fill(database: Database, projectId: number, rows: number): Promise<void> {
   await database.query(
     `INSERT INTO event_ids (project_id, event_id)
@@ -25,7 +26,9 @@ async function fill(database: Database, projectId: number, rows: number): Promis
   );
   await database.query(
     `INSERT INTO identities (project_id, identity_id, actor_id, kind, value)
-    SELECT $1::int, n, n - n % 2, 'a', 'device ' || n FROM generate_series(2, $2::int) AS n`,
+    SELECT $1::int, n, n - n % 2,
+      CASE n % 2 WHEN 0 THEN 'u'::"char" ELSE 'a' END, 'device ' || n
+    FROM generate_series(2, $2::int) AS n`,
     [projectId, rows],
   );
   await database.query(
@@ -63,6 +66,10 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
   },
   actorsOf: async (tx) => {
     assert.deepEqual(await actorsOf(tx, 1, wanted.map((id) => id + 1)), new Set(wanted));
+  },
+  namesAround: async (tx) => {
+    const { users, anonymous } = await namesAround(tx, 1, "device 21");
+    assert.deepEqual([users, anonymous], [["device 21", "device 20"], ["device 21"]]);
   },
   "erasure of the journal": async (tx) => {
     // A row without a block cannot be read, and stays.
