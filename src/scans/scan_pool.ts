@@ -228,12 +228,12 @@ export class ScanPool {
     return isLeft;
   }
 
-  /** Gives tasks to workers, idle ones first, while there are any. */
+  /** Gives tasks to workers, idle ones first, while there are any; one may answer while it is given its first. */
   #assign(): void {
     if (this.#jobs.length === 0) return;
     this.#startAll();
     for (let load = 0; load < WORKER_REQUESTS_MAX; load++) {
-      for (const thread of this.#threads) if (thread.load === load) this.#assignTo(thread);
+      for (const thread of this.#threads) if (thread.load <= load) this.#assignTo(thread);
     }
   }
 
