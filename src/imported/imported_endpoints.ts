@@ -28,7 +28,8 @@ export interface ImportedServices extends AuditServices {
 
 export const ImportedHistoryShown = z.object({
   firstOwnDay: z.iso.date().nullable().meta({
-    description: "The project's local day of its first event: from it on nothing imported is shown",
+    description:
+      "The project's local day of its first counted event: from it on nothing imported is shown",
   }),
   sources: z.array(z.object({
     source: z.enum(IMPORTED_SOURCES),
