@@ -25,7 +25,8 @@ onBothEngines(
       ...others.map((occurred_at) => newRow({ occurred_at: occurred_at!, anonymous_id: "other" })),
     ];
     await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-    const projection = createProjection(database);
+    // At once, however busy the machine is: those of one month are in one segment then.
+    const projection = createProjection(database, { msMax: 120_000 });
     await projection.catchUp(1);
     let statements = 0;
     const counted = withMembersInside(database, (sql) => ({
