@@ -42,7 +42,7 @@ const FOR_BROWSERS = ["--minify", "--platform", "browser"];
  * as 11 MB of text.
  */
 const FOR_DENO = [
-  ...["--platform", "deno", "--keep-names"],
+  ...["--platform", "deno"],
   ...Object.keys(manifest.imports).flatMap((
     name,
   ) => ["--external", name, "--external", `${name}*`]),
