@@ -120,6 +120,7 @@ const NEEDS_ESCAPE = /["\\]/;
  * quoted, so `NULL`, braces and commas in it stay text.
  */
 export function arrayLiteral(values: readonly Param[]): string {
+  if (values.every((value) => typeof value === "number")) return `{${values.join(",")}}`;
   const parts = new Array<string>(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;

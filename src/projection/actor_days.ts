@@ -32,18 +32,22 @@ export class Sightings {
 
   add(actor: number, event: TimedEvent): void {
     if (this.technical.has(event.name)) return;
-    const day = event.context > 0 ? this.days.dayAt(event.ms) : null;
-    this.addAll(actor, event.ms, day === null ? [] : [day]);
+    const known = this.#sightingOf(actor);
+    known.firstMs = Math.min(known.firstMs, event.ms);
+    if (event.context > 0) known.days.add(this.days.dayAt(event.ms));
   }
 
   addAll(actor: number, firstMs: number, days: readonly number[]): void {
-    const known = this.#sightings.get(actor);
-    if (known === undefined) {
-      this.#sightings.set(actor, { firstMs, days: new Set(days) });
-      return;
-    }
+    const known = this.#sightingOf(actor);
     known.firstMs = Math.min(known.firstMs, firstMs);
     for (const day of days) known.days.add(day);
+  }
+
+  #sightingOf(actor: number) {
+    return this.#sightings.getOrInsertComputed(
+      actor,
+      () => ({ firstMs: Infinity, days: new Set<number>() }),
+    );
   }
 
   actors(): number[] {

@@ -127,16 +127,22 @@ export async function pendingEvents(
     const { events: end } = block;
     const idAt = (at: number) => uuidOf(block.ids, ID_BYTES * at);
     const texts = blockTexts(block);
-    const places: number[] = [];
+    const places = new Int32Array(end - projected_count);
+    let length = 0;
     let place = projected_count;
-    for (; place < end && !isFull(); place++) {
+    // Most blocks fit in as a whole. Counting texts event by event took 4 % of the projection's thread.
+    const total = projected_count > 0 || known.size > 0 ? Infinity : texts.total();
+    const fits = events + end <= eventsMax && characters + total < PROJECTION_TEXT_CHARACTERS_AIM;
+    for (; place < end && (fits || !isFull()); place++) {
       if (known.size > 0 && known.has(idAt(place))) continue;
       first ??= { journalId: journal_id, eventId: idAt(place), place, isLast: place + 1 === end };
-      places.push(place);
+      places[length++] = place;
+      if (fits) continue;
       events++;
       characters += texts.add(place);
     }
-    columns.add(block, Int32Array.from(places));
+    if (fits) [events, characters] = [events + length, characters + total];
+    columns.add(block, places.subarray(0, length));
     taken.push({ journalId: journal_id, upTo: place, isWhole: place === end });
     if (isFull()) break;
   }

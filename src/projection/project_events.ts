@@ -104,7 +104,7 @@ export async function projectEvents(
   if (isLinked || isNamed) known.linksVersion = await raiseLinksVersion(tx, projectId);
   const eventAt = timedAt(batch, eventIds);
   let sessionlessToMs = -Infinity;
-  await inSlices(eventIds.keys(), (i) => {
+  await inSlices(eventIds, (_eventId, i) => {
     const event = eventAt(i);
     if (event.traffic === 0) sessionlessToMs = Math.max(sessionlessToMs, event.ms);
     updates.totals.add(event, 1);

@@ -23,9 +23,6 @@ export interface EventBatch {
   readonly numbers: Readonly<Record<NumberedColumn, Int32Array>>;
 }
 
-const PLACE_NUMBERS = ["pointer_x", "pointer_y", "depth_px", "viewport_width"] as const;
-const PLACE_FLAGS = ["fixed", "rage", "dead"] as const;
-
 /**
  * The numbers of a batch's events by column, in the order of the batch. Each column is made once, though the
  * batch may become several segments, one per span of time.
@@ -69,24 +66,24 @@ export class BatchColumns {
   #cells(): Int32Array {
     const { columns } = this.batch;
     const { codes, values } = columns.texts("name");
-    const isPlaced = values.map((name) => name === "click" || name === "scroll");
-    const numbers = PLACE_NUMBERS.map((name) => columns.numbers(name));
-    const flags = PLACE_FLAGS.map((name) => columns.flags(name));
+    const isPlaced = [false, ...values.map((name) => name === "click" || name === "scroll")];
+    const [x, y] = [this.numbers("pointer_x"), this.numbers("pointer_y")];
+    const [depth, width] = [this.numbers("depth_px"), this.numbers("viewport_width")];
+    const [fixed, rage] = [this.integers("fixed"), this.integers("rage")];
+    const dead = this.integers("dead");
     const orNull = (value: number) => Number.isNaN(value) ? null : value;
     const cells = new Int32Array(codes.length);
     for (let i = 0; i < codes.length; i++) {
-      if (!isPlaced[codes[i]! - 1]) continue;
-      const [x, y, depth, width] = numbers.map((column) => orNull(column[i]!));
-      const [fixed, rage, dead] = flags.map((column) => column[i] === FLAG_CODES.yes);
+      if (!isPlaced[codes[i]!]) continue;
       cells[i] = cellOf({
         name: values[codes[i]! - 1]!,
-        pointer_x: x!,
-        pointer_y: y!,
-        depth_px: depth!,
-        viewport_width: width!,
-        fixed: fixed!,
-        rage: rage!,
-        dead: dead!,
+        pointer_x: orNull(x[i]!),
+        pointer_y: orNull(y[i]!),
+        depth_px: orNull(depth[i]!),
+        viewport_width: orNull(width[i]!),
+        fixed: fixed[i] === FLAG_CODES.yes,
+        rage: rage[i] === FLAG_CODES.yes,
+        dead: dead[i] === FLAG_CODES.yes,
       });
     }
     return cells;

@@ -1,5 +1,5 @@
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES, idsAt, uuidOf } from "./id_codec.ts";
+import { ID_BYTES, idsAt, uuidsAt } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
@@ -142,17 +142,11 @@ export class EventColumns {
   /** The times of the events, in epoch milliseconds. */
   moments(): Float64Array {
     const read = instantReader();
-    return this.#fill(
-      new Float64Array(this.#length),
-      "occurred_at",
-      (text) => read(text as string),
-    );
+    return this.#converted("occurred_at", (text) => read(text as string));
   }
 
   eventIds(): string[] {
-    return this.#pieces.flatMap(({ block: { ids }, places }) =>
-      Array.from(places, (place) => uuidOf(ids, ID_BYTES * place))
-    );
+    return this.#pieces.flatMap(({ block: { ids }, places }) => uuidsAt(ids, places));
   }
 
   /** 16 bytes an event. */
@@ -164,15 +158,16 @@ export class EventColumns {
 
   /** NaN: none. */
   numbers(name: NumberMember): Float64Array {
-    const toNumber = (value: BlockValue) => value === null ? NaN : value as number;
-    return this.#fill(new Float64Array(this.#length), name, toNumber);
+    return this.#converted(name, (value) => value === null ? NaN : value as number);
   }
 
   /** See `FLAG_CODES`. */
   flags(name: FlagMember): Int32Array {
-    const toCode = (value: BlockValue) =>
-      value === null ? FLAG_CODES.none : value === true ? FLAG_CODES.yes : FLAG_CODES.no;
-    return this.#fill(new Int32Array(this.#length), name, toCode);
+    const codes = this.#converted(name, (value) => {
+      if (value === null) return FLAG_CODES.none;
+      return value === true ? FLAG_CODES.yes : FLAG_CODES.no;
+    });
+    return new Int32Array(codes);
   }
 
   /** Groups the events by their values in all of these columns. */
@@ -206,26 +201,27 @@ export class EventColumns {
     return new TextCount(columns.filter(({ values }) => values.length > 1));
   }
 
-  /** Fills `into` with the numbers that `convert` returns for the values of a column. */
-  #fill<A extends Float64Array | Int32Array>(
-    into: A,
+  /** Returns the numbers that `convert` makes of the values of a column: always as doubles, see `writeIntegers`. */
+  #converted(
     name: NumberMember | FlagMember | "occurred_at",
     convert: (value: BlockValue) => number,
-  ): A {
+  ): Float64Array {
+    const numbers = new Float64Array(this.#length);
     for (const { block, places, at } of this.#pieces) {
       const column = block.coded[name];
       if (column === undefined) {
-        into.fill(convert(block.same[name] ?? null), at, at + places.length);
+        numbers.fill(convert(block.same[name] ?? null), at, at + places.length);
         continue;
       }
-      const numbers = column.values.map(convert);
-      const { which } = column;
+      const { values, which } = column;
+      let [last, number] = [-1, NaN];
       for (let i = 0; i < places.length; i++) {
-        const place = places[i]!;
-        into[at + i] = numbers[which === null ? place : which[place]!]!;
+        const place = which === null ? places[i]! : which[places[i]!]!;
+        if (place !== last) number = convert(values[last = place]!);
+        numbers[at + i] = number;
       }
     }
-    return into;
+    return numbers;
   }
 }
 

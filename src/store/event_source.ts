@@ -48,8 +48,8 @@ export class NewEvents implements EventSource {
     const identities: number[] = [];
     const starts: number[] = [];
     let last = NaN;
-    for (const [at, place] of this.order.entries()) {
-      const identity = identityOf[place]!;
+    for (let at = 0; at < this.events; at++) {
+      const identity = identityOf[this.order[at]!]!;
       if (identity === last) continue;
       identities.push(last = identity);
       starts.push(at);

@@ -29,11 +29,23 @@ export function uuidBytes(texts: readonly string[]): Uint8Array {
   return ids;
 }
 
+/** Formats the 32 hexadecimal digits at `at` as a UUID. */
+function uuidIn(hex: string, at: number): string {
+  const tail = `${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`;
+  return `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${
+    hex.slice(at + 12, at + 16)
+  }-${tail}`;
+}
+
 /** Formats the 16 bytes at `at` as a UUID. */
 export function uuidOf(ids: Uint8Array, at = 0): string {
-  const hex = ids.subarray(at, at + ID_BYTES).toHex();
-  const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
+  return uuidIn(ids.subarray(at, at + ID_BYTES).toHex(), 0);
+}
+
+/** Formats the ids at these places, most of all, as UUIDs. */
+export function uuidsAt(ids: Uint8Array, places: Int32Array): string[] {
+  const hex = ids.toHex();
+  return Array.from(places, (place) => uuidIn(hex, 2 * ID_BYTES * place));
 }
 
 /** Compares two ids by their bytes, as PostgreSQL orders uuids. */

@@ -135,7 +135,7 @@ function columnsIn({ ids, columns: { same, runs, repeated } }: BlockContent): Bl
   }
   for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
     const ends = endsOf(places.length, lengths, events);
-    coded[column as BlockColumn] = new RunColumn(values, Int32Array.from(places), ends);
+    coded[column as BlockColumn] = new RunColumn(values, new Int32Array(places), ends);
   }
   return { events, ids, same, coded };
 }

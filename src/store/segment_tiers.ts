@@ -80,14 +80,19 @@ export function mergeable(stored: readonly SizedSegment[]): number[][] {
 
 /** Returns the places of a batch's events, sorted by identity, then by time and id. */
 function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
-  const order = new Uint32Array(identities.length);
-  const placesOf = Map.groupBy(identities.keys(), (place) => identities[place]!);
+  const { length } = identities;
+  // Identity and place as one number, as numbers are sorted without a call for each comparison.
+  const keys = Float64Array.from(identities, (identity, place) => identity * length + place).sort();
+  const order = Uint32Array.from(keys, (key) => key % length);
   const byTime = timeOrder(moments, ids);
-  let at = 0;
-  for (const identity of Int32Array.from(placesOf.keys()).sort()) {
-    const places = placesOf.get(identity)!;
-    order.set(places.length > 1 ? places.sort(byTime) : places, at);
-    at += places.length;
+  for (let start = 0, end = 0; start < length; start = end) {
+    const identity = identities[order[start]!]!;
+    let isSorted = true;
+    for (end++; end < length && identities[order[end]!] === identity; end++) {
+      isSorted &&= byTime(order[end - 1]!, order[end]!) < 0;
+    }
+    // Mostly they are, as one's events arrive in the order of their times.
+    if (!isSorted) order.subarray(start, end).sort(byTime);
   }
   return order;
 }
@@ -99,11 +104,15 @@ function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
 export function partsOf(batch: EventBatch): NewEvents[] {
   const { columns, moments } = batch;
   const places = sortedPlaces(batch);
-  const spans = Map.groupBy(places, (place) => spanNumber(moments[place]!));
   const batchColumns = new BatchColumns(batch);
   const texts = columns.textCount();
+  const span = spanNumber(moments[0] ?? NaN);
+  if (moments.length > 0 && moments.every((ms) => spanNumber(ms) === span)) {
+    return [new NewEvents(batchColumns, places, texts.total())];
+  }
+  const spans = Map.groupBy(places, (place) => spanNumber(moments[place]!));
   return [...spans.values()].map((inSpan) => {
-    const order = spans.size === 1 ? places : Uint32Array.from(inSpan);
+    const order = Uint32Array.from(inSpan);
     texts.clear();
     const textBytes = order.reduce((sum, place) => sum + texts.add(place), 0);
     return new NewEvents(batchColumns, order, textBytes);

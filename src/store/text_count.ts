@@ -40,6 +40,15 @@ export class TextCount {
     return characters;
   }
 
+  /** Returns the characters of the texts of all events, if each value belongs to one of them. */
+  total(): number {
+    let characters = this.shared;
+    for (const { values } of this.columns) {
+      for (const value of values) characters += (value as string | null)?.length ?? 0;
+    }
+    return characters;
+  }
+
   /** Starts over, as if no event had been counted. */
   clear(): void {
     this.#round++;
