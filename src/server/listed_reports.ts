@@ -1,12 +1,12 @@
-import { ACQUISITION_BEHIND } from "../reports/acquisition/acquisition_behind.ts";
+import { ACQUISITION_BEHIND } from "../reports/acquisition/acquisition.ts";
 import type { NumberedRead } from "../reports/behind/behind.ts";
 import { FUNNEL_PEOPLE } from "../reports/funnels/funnel_people.ts";
-import { HEATMAP_PEOPLE } from "../reports/heatmaps/heatmap_people.ts";
-import { JOURNEY_BEHIND_NODES } from "../reports/journeys/journey_behind.ts";
-import { KPI_BEHIND } from "../reports/kpis/kpi_behind.ts";
-import { LIVE_VISITORS } from "../reports/live/live_people.ts";
+import { HEATMAP_PEOPLE } from "../reports/heatmaps/heatmaps.ts";
+import { JOURNEY_BEHIND_NODES } from "../reports/journeys/journeys.ts";
+import { KPI_BEHIND } from "../reports/kpis/kpis.ts";
+import { LIVE_VISITORS } from "../reports/live/live.ts";
 import type { Report } from "../reports/answer/report.ts";
-import { COHORT_PEOPLE } from "../reports/retention/cohort_people.ts";
+import { COHORT_PEOPLE } from "../reports/retention/retention.ts";
 import { createPeople } from "../reports/visits/people.ts";
 import { createVisits } from "../reports/visits/visits.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { ACQUISITION_DIMENSIONS } from "../../attribution/dimensions.ts";
-import { namesPerson } from "../../query/filters.ts";
-import { oneOf, readAll } from "../../query/parameters.ts";
+import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
+import { namesPerson, readJson } from "../../query/filters.ts";
+import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
 import { cutPage, encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { pageOf, type RowFigures, sortedBy } from "./acquisition_rows.ts";
@@ -12,8 +12,13 @@ import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
-import { shownAcquisition, type ShownTally } from "./acquisition_scan.ts";
+import { scanSessions, shownAcquisition, type ShownTally } from "./acquisition_scan.ts";
 import { WHOLE } from "./acquisition_tally.ts";
+import { listedValue } from "../../query/selection.ts";
+import { SqlParams } from "../../query/sql_params.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
+import { type Behind, behindWhere } from "../behind/behind_tally.ts";
+import { idOfSession, type NumberedValues } from "../visitors/session_values.ts";
 
 const count = (description: string) => z.int().describe(description);
 const nullableCount = (description: string) =>
@@ -74,7 +79,7 @@ export const ACQUISITION: Report = {
 /** The report's own parameters; `slug` names the goal. */
 type AcquisitionParameters = ReturnType<typeof readAcquisitionParameters>;
 
-export function readAcquisitionParameters(query: URLSearchParams) {
+function readAcquisitionParameters(query: URLSearchParams) {
   return readAll({
     by: () => oneOf(query, "by", ACQUISITION_DIMENSIONS, "channel"),
     slug: () => readGoalSlug(query),
@@ -178,3 +183,71 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
     },
   };
 }
+
+const COUNTS = ["visitors", "newVisitors", "sessions", "conversions"] as const;
+
+/** The number that `of` names: a count in the row of a value. */
+const AcquisitionNumber = z.strictObject({
+  value: PlaceText.nullable(),
+  count: z.enum(COUNTS, `Use one of ${COUNTS.join(", ")}.`),
+});
+
+/** Marks the places whose value is `wanted` with 1. */
+async function placesOf(
+  { sql, scope: { projectId } }: Read,
+  by: AcquisitionDimension,
+  { idOf }: NumberedValues,
+  wanted: string | null,
+): Promise<Uint8Array> {
+  const params = new SqlParams();
+  const { joins, value } = listedValue(by, params.int(projectId));
+  const lists = [params.ints([...idOf.keys()]), params.ints([...idOf])];
+  const rows = await sql.query<{ number: number }>(
+    `SELECT s.number FROM (
+      SELECT * FROM unnest(${lists.join(", ")}) AS listed (number, ${idOfSession(by)})
+    ) AS s ${joins} WHERE ${value} IS NOT DISTINCT FROM ${params.text(wanted)}`,
+    params.values,
+  );
+  const places = new Uint8Array(idOf.length + 1);
+  for (const { number } of rows) places[number + 1] = 1;
+  return places;
+}
+
+async function find(
+  read: Read,
+  { by, slug }: ReturnType<typeof readAcquisitionParameters>,
+  { value, count }: z.output<typeof AcquisitionNumber>,
+): Promise<Behind> {
+  const { sql, scope } = read;
+  const goal = await loadAskedGoal(sql, scope.projectId, slug);
+  const { counts: { behind, newcomers }, isNew } = await scanSessions(
+    read,
+    { by, goal: goal && { ...goal, value: null } },
+    async (values) => {
+      const places = await placesOf(read, by, values, value);
+      return { values, listed: { places, isOfConversions: count === "conversions" } };
+    },
+  );
+  if (count === "sessions") return behind;
+  const { actors } = behind;
+  // The first session of each actor; the sessions of an actor are adjacent.
+  const first = behindWhere(behind, (i) => i === 0 || actors[i] !== actors[i - 1]);
+  if (count !== "newVisitors") return first;
+  const mayBeNew = new Set(newcomers.actors);
+  return behindWhere(first, (i) => mayBeNew.has(first.actors[i]!) && isNew(first.actors[i]!));
+}
+
+/** Lists the visits, visitors, new visitors or converting actors of an acquisition row. */
+export const ACQUISITION_BEHIND: NumberedRead = {
+  name: "acquisition",
+  parameters: Object.keys(ACQUISITION.parameters),
+  ask: (query, listed) => {
+    const parameters = readAcquisitionParameters(query);
+    const number = readJson(query, "place", AcquisitionNumber)!;
+    refuseListed(listed, number.count === "sessions" ? "visits" : "people");
+    if (number.count === "conversions" && parameters.slug === null) {
+      throw invalidParameter("goal", "Give it too.");
+    }
+    return { find: (read) => find(read, parameters, number) };
+  },
+};

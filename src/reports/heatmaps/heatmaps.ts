@@ -6,7 +6,7 @@ import {
   HEATMAP_PATTERN_LENGTH_MAX,
   LOCATION_LENGTH_MAX,
 } from "../../limits.ts";
-import type { Filter } from "../../query/filters.ts";
+import { type EventMatch, type Filter, readJson } from "../../query/filters.ts";
 import { spanOf } from "../../query/range.ts";
 import { knownValues } from "../../query/known_values.ts";
 import {
@@ -22,21 +22,31 @@ import {
   CELL_DEVICE,
   CELL_FIXED,
   CELL_LINE_PX,
+  CELL_LINES_MAX,
   CELL_PLACED,
   CELL_RAGE,
   CELL_STEP_PX,
+  CELL_STEPS_MAX,
   columnOf,
   lineOf,
+  placeOf,
   stepOf,
 } from "../../store/heatmap_cell.ts";
 import type { Read } from "../../scans/read.ts";
 import { compareBytes } from "../../scans/value_texts.ts";
 import { type CountRows, firstRows } from "./actor_counts.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
-import { type FoundCells, scanCells } from "./heatmap_scan.ts";
+import {
+  type CellPeopleQuestion,
+  findCellPeople,
+  type FoundCells,
+  scanCells,
+  SELECTOR,
+} from "./heatmap_scan.ts";
 import { isPageShown } from "./shared_picture.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { isSmall } from "../answer/small_groups.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];
@@ -48,12 +58,12 @@ type Pages = ReturnType<typeof readPages>;
 const ELEMENTS = { min: 0, max: HEATMAP_ELEMENTS_MAX, otherwise: 0 };
 
 /** The bits of a cell that distinguish points: its position, and whether it is fixed. */
-export const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
+const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
 /** The bits of a scroll's cell that are its depth. */
 const CELL_STEP = ~(CELL_DEVICE | CELL_PLACED | CELL_FIXED | CELL_RAGE | CELL_DEAD);
 
 /** The bit that the cells of shown clicks have; 0: all clicks are shown; null: none are. */
-export const BIT_OF: Readonly<Record<Kind, number | null>> = {
+const BIT_OF: Readonly<Record<Kind, number | null>> = {
   click: 0,
   rage: CELL_RAGE,
   dead: CELL_DEAD,
@@ -77,7 +87,7 @@ function readPages(query: URLSearchParams) {
 }
 
 /** Returns the page, or the pages of the pattern, as a filter. */
-export function pageFilter({ path, pattern }: Pages): Filter {
+function pageFilter({ path, pattern }: Pages): Filter {
   return path === null
     ? { field: "path", op: "glob", values: [pattern!] }
     : { field: "path", op: "is", values: [path] };
@@ -131,10 +141,10 @@ async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   return scroll.reverse();
 }
 
-export type HeatmapParameters = ReturnType<typeof readHeatmapParameters>;
+type HeatmapParameters = ReturnType<typeof readHeatmapParameters>;
 
 /** Reads the report's own parameters; `elements`: how many are listed. */
-export function readHeatmapParameters(query: URLSearchParams) {
+function readHeatmapParameters(query: URLSearchParams) {
   return readAll({
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
@@ -217,7 +227,7 @@ export const HEATMAP_REPLY = {
 };
 
 /** Descriptions of the report's own parameters. */
-export const HEATMAP_QUERY = {
+const HEATMAP_QUERY = {
   path: "Path of the page. Give this or `pattern`",
   pattern:
     `Pages by path, up to ${HEATMAP_PATTERN_LENGTH_MAX} characters; * is any text, slashes included`,
@@ -245,3 +255,75 @@ export const createHeatmaps = (captures: CaptureReading): Report => ({
     return { answer: (read) => answer(captures, read, parameters) };
   },
 });
+
+const USAGE =
+  'Use {"point":{"x","y","fixed"}}, {"element":selector}, {"depthPx":200} or {"sample":"visitors"}.';
+
+const HeatmapNumber = z.union([
+  z.strictObject({
+    point: z.strictObject({
+      x: z.number().min(0).max(1),
+      y: z.number().min(0).max((CELL_LINES_MAX + 1) * CELL_LINE_PX),
+      fixed: z.boolean(),
+    }),
+  }),
+  z.strictObject({ element: PlaceText }),
+  z.strictObject({ depthPx: z.int().min(0).max(CELL_STEPS_MAX * CELL_STEP_PX) }),
+  z.strictObject({ sample: z.literal("visitors") }),
+], USAGE);
+
+/**
+ * The number of a heatmap that `of` names: the visitors who clicked in a cell, on an element or anywhere, or
+ * whose page views were seen down to a depth.
+ */
+type HeatmapNumber = z.output<typeof HeatmapNumber>;
+
+function matchOf({ pages }: HeatmapParameters, number: HeatmapNumber): EventMatch {
+  const page = pageFilter(pages);
+  if ("depthPx" in number) return { name: "scroll", filters: [page] };
+  if (!("element" in number)) return { name: "click", filters: [page] };
+  const element = { field: `properties.${SELECTOR}`, op: "is", values: [number.element] } as const;
+  return { name: "click", filters: [page, element] };
+}
+
+/** Returns the bits that a cell must have: those of the kind, and of the number's point or depth. */
+function cellsOf(
+  { kind }: HeatmapParameters,
+  number: HeatmapNumber,
+): Pick<CellPeopleQuestion, "mask" | "bits" | "stepMin"> {
+  if ("sample" in number) return { mask: 0, bits: 0, stepMin: 0 };
+  if ("depthPx" in number) {
+    const stepMin = Math.ceil(number.depthPx / CELL_STEP_PX);
+    return { mask: CELL_PLACED, bits: CELL_PLACED, stepMin };
+  }
+  const ofKind = BIT_OF[kind]!;
+  if ("element" in number) return { mask: ofKind, bits: ofKind, stepMin: 0 };
+  const { x, y, fixed } = number.point;
+  const point = placeOf(x, y) | (fixed ? CELL_FIXED : 0);
+  return { mask: ofKind | POINT, bits: ofKind | point, stepMin: 0 };
+}
+
+/** Throws `invalid_parameter`: scrolls have no points, and clicks no depth. */
+function refuseWrongNumber({ kind }: HeatmapParameters, number: HeatmapNumber): void {
+  if ("sample" in number || "depthPx" in number === (kind === "scroll")) return;
+  const words = kind === "scroll" ? "has depths" : "has points and elements";
+  throw invalidParameter("place", `The kind ${kind} ${words}.`);
+}
+
+/** Lists the visitors behind a number of a heatmap. */
+export const HEATMAP_PEOPLE: NumberedRead = {
+  name: "heatmaps",
+  parameters: Object.keys(HEATMAP_QUERY),
+  ask: (query, listed) => {
+    refuseListed(listed, "people");
+    const parameters = readHeatmapParameters(query);
+    const number = readJson(query, "place", HeatmapNumber)!;
+    refuseWrongNumber(parameters, number);
+    const match = matchOf(parameters, number);
+    const cells = { device: parameters.device, ...cellsOf(parameters, number) };
+    return {
+      find: (read) => findCellPeople(read, { match, ...cells }),
+      matches: [match],
+    };
+  },
+};

@@ -5,7 +5,7 @@ import type { Read, ScanSource } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
-import { type OwnCounts, scanKpis } from "./kpi_scan.ts";
+import { type OwnCounts, scanCounts, scanKpis } from "./kpi_scan.ts";
 import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
@@ -13,6 +13,11 @@ import { readRolledSessions } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisits, startDays } from "../rollups/rolled_up.ts";
 import { isSmall, shownCount } from "../answer/small_groups.ts";
+import { readJson } from "../../query/filters.ts";
+import { spanOf } from "../../query/range.ts";
+import { type NumberedRead, refuseListed } from "../behind/behind.ts";
+import { behindWhere } from "../behind/behind_tally.ts";
+import { LISTED_KPIS } from "./kpi_visitor.ts";
 
 const count = (description: string) =>
   z.int().nullable().describe(
@@ -218,3 +223,28 @@ async function answer(read: Read): Promise<Answer> {
     result: { ...figures, ...comparison },
   };
 }
+
+/** The key figure that `of` names: one whose people or visits no filter can express. */
+const KpiNumber = z.strictObject({
+  count: z.enum(
+    LISTED_KPIS,
+    `Use one of ${LISTED_KPIS.join(", ")}: all others are the list itself.`,
+  ),
+});
+
+/** Lists the new visitors of the key figures, or the visits that are bounces. */
+export const KPI_BEHIND: NumberedRead = {
+  name: "kpis",
+  parameters: [],
+  ask: (query, listed) => {
+    const { count } = readJson(query, "place", KpiNumber)!;
+    const isOfVisits = count === "bounces";
+    refuseListed(listed, isOfVisits ? "visits" : "people");
+    return {
+      find: async (read) => {
+        const { counts: { behind }, isNew } = await scanCounts(read, [spanOf(read.range)], count);
+        return isOfVisits ? behind : behindWhere(behind, (i) => isNew(behind.actors[i]!));
+      },
+    };
+  },
+};

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RETENTION_PERIODS_DEFAULT, RETENTION_PERIODS_MAX } from "../../limits.ts";
 import { type Bucket, wholePeriods } from "../../query/buckets.ts";
 import { dateAt } from "../../query/local_dates.ts";
-import { ANY_EVENT, readEventMatch } from "../../query/filters.ts";
+import { ANY_EVENT, readEventMatch, readJson } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
@@ -16,6 +16,8 @@ import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { isSmall } from "../answer/small_groups.ts";
 import { addCohorts, withoutSmallCohorts } from "./small_cohorts.ts";
+import { type NumberedRead, refuseListed } from "../behind/behind.ts";
+import { counted } from "../../number_words.ts";
 
 const FIGURES = {
   cohorts: z.array(Cohort),
@@ -81,7 +83,7 @@ const PERIODS = { min: 1, max: RETENTION_PERIODS_MAX, otherwise: RETENTION_PERIO
 /** The parameters of this report alone. */
 type RetentionParameters = ReturnType<typeof readRetentionParameters>;
 
-export function readRetentionParameters(query: URLSearchParams) {
+function readRetentionParameters(query: URLSearchParams) {
   return readAll({
     start: () => readEventMatch(query, "start") ?? ANY_EVENT,
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
@@ -121,7 +123,7 @@ function comparedRange(parameters: RetentionParameters, shared: SharedRead): Ran
 }
 
 /** Resolves the cohorts and periods of a read. */
-export function questionOf(parameters: RetentionParameters, read: Read): CohortQuestion {
+function questionOf(parameters: RetentionParameters, read: Read): CohortQuestion {
   const { cellCount, criterion } = parameters;
   const { asOfMs } = read;
   const periods = periodsOf(parameters, read);
@@ -255,3 +257,41 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
     result: { ...figures, ...comparison },
   };
 }
+
+const INTERVALS = ["day", "week", "month"] as const;
+
+/** The number of a cohort that `of` names: the number in a cell, or without a period the cohort's size. */
+const RetentionNumber = z.strictObject({
+  cohort: z.iso.datetime('Use the "start" of a cohort.'),
+  period: z.int().min(0).max(RETENTION_PERIODS_MAX - 1).optional(),
+});
+
+/** Lists the actors of a cohort, or only those who came back in a period. */
+export const COHORT_PEOPLE: NumberedRead = {
+  name: "retention",
+  parameters: [...Object.keys(RETENTION.parameters), "interval"],
+  ask: (query, listed) => {
+    refuseListed(listed, "people");
+    const parameters = readRetentionParameters(query);
+    const { cellCount, start, back } = parameters;
+    const interval = oneOf(query, "interval", INTERVALS, "day");
+    const { cohort: from, period = null } = readJson(query, "place", RetentionNumber)!;
+    if ((period ?? 0) >= cellCount) {
+      throw invalidParameter(
+        "place",
+        `A cohort has ${counted(cellCount, "cell")}, counted from 0.`,
+      );
+    }
+    return {
+      find: async (read) => {
+        const question = questionOf(parameters, { ...read, interval });
+        const fromMs = Date.parse(from);
+        const cohort = question.periods.slice(0, question.cohortCount)
+          .findIndex(({ startMs }) => startMs === fromMs);
+        if (cohort === -1) throw invalidParameter("of", "In this range no cohort starts then.");
+        return (await scanCohorts(read, question, { listed: { cohort, period } })).members;
+      },
+      matches: [start, back],
+    };
+  },
+};
