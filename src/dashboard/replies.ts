@@ -3,7 +3,7 @@
 import type { output, ZodObject, ZodRawShape } from "zod";
 import type { BUCKET_SHOWN } from "../query/buckets.ts";
 import type * as acquisition from "../reports/acquisition/acquisition.ts";
-import type * as pages from "../reports/pages/page_row.ts";
+import type * as pages from "../reports/pages/pages.ts";
 import type { COMPARED_SHOWN } from "../reports/answer/compared_read.ts";
 import type { KPIS_REPLY } from "../reports/kpis/kpis.ts";
 import type { LIVE_REPLY } from "../reports/live/live.ts";

@@ -1,7 +1,12 @@
 import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { type ImportedSums, sumsByValue, sumsOfAll } from "../../imported/imported_reading.ts";
 import type { Read } from "../../scans/read.ts";
-import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
+import {
+  type ImportedSpan,
+  importedSpan,
+  reachesOwn,
+  refusalOfShare,
+} from "../imported/imported_span.ts";
 import type { RowFigures } from "./acquisition_rows.ts";
 
 /** Returns the imported days of a read; no days if it asks for what they do not have. */
@@ -15,9 +20,7 @@ export async function importedAcquisition(
     parameter: "by",
     refusal: withGoal
       ? { parameter: "goal", why: "they do not tell who reached a goal" }
-      : read.visitorsMin > 1
-      ? { parameter: "project", why: "a share does not tell how few visitors stand behind a sum" }
-      : null,
+      : refusalOfShare(read),
   });
 }
 

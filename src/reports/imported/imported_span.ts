@@ -62,6 +62,13 @@ function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): R
   return null;
 }
 
+/** Returns why a share shows no imported day in rows; null: no share asks, or it shows rows of single visitors too. */
+export function refusalOfShare({ visitorsMin }: Pick<Read, "visitorsMin">): Refusal | null {
+  return visitorsMin === 1
+    ? null
+    : { parameter: "project", why: "a share does not tell how few visitors stand behind a sum" };
+}
+
 function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warning[] {
   if (days.length === 0) return [];
   const left = counted(days.length, "imported day is", "imported days are");

@@ -10,14 +10,41 @@ import { sessionsAcross } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
 import { smallPaths } from "../answer/small_paths.ts";
-import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
+import {
+  importedSaid,
+  type ImportedSpan,
+  importedSpan,
+  refusalOfShare,
+} from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
-import { importedPages, mergedPages } from "./imported_pages.ts";
-import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
-import { type Answer, rate, type Report } from "../answer/report.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { OTHER } from "../answer/small_groups.ts";
+import { sumsByValue } from "../../imported/imported_reading.ts";
+
+const told = (description: string) =>
+  z.int().nullable().describe(`${description}; null: of imported days alone, which do not tell it`);
+
+export const PageRow = z.object({
+  path: z.string().describe("$other: all pages of too few visitors for a share"),
+  visitors: told("Distinct actors of the selected page views"),
+  pageviews: told("Selected page views in the range"),
+  entries: told("Sessions that begin here"),
+  exits: told("Sessions that end here"),
+  bounceRate: RateShown.describe("Bounces among the sessions that begin here"),
+  medianSecondsOnPage: z.number().nullable().describe(
+    "To the session's next page view, of the last one to the session's last event",
+  ),
+  medianScrollDepth: z.number().nullable().describe(
+    "Deepest point reached, as a fraction of the document's height",
+  ),
+  imported: z.literal(true).optional().describe(
+    "Daily sums of another product are in it, as `query.imported` tells",
+  ),
+}).meta({ id: "PageRow" });
+
+export type PageRow = z.output<typeof PageRow>;
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
   // Events of the pause before the span show which sessions began before it, whose entries and exits do not
@@ -50,32 +77,87 @@ async function ownPage(
   const onPageMs = new Samples(pathMax, counts.onPageMs).mediansOf(ids);
   await turn();
   const depths = new Samples(pathMax, counts.depths).mediansOf(ids);
-  const listed = page.rows.map(({ id, path }): PageRow => {
-    const ms = onPageMs.get(id);
-    return {
-      path,
-      visitors: visitors[id]!,
-      pageviews: pageviews[id]!,
-      entries: entries[id]!,
-      exits: exits[id]!,
-      bounceRate: rate(bounces[id]!, entries[id]!),
-      medianSecondsOnPage: ms === undefined ? null : ms / 1000,
-      medianScrollDepth: depths.get(id) ?? null,
-    };
+  const rowOf = (
+    path: string,
+    actors: number,
+    sum: (counts: Int32Array) => number,
+    ms: number | null = null,
+    depth: number | null = null,
+  ): PageRow => ({
+    path,
+    visitors: actors,
+    pageviews: sum(pageviews),
+    entries: sum(entries),
+    exits: sum(exits),
+    bounceRate: rate(sum(bounces), sum(entries)),
+    medianSecondsOnPage: ms === null ? null : ms / 1000,
+    medianScrollDepth: depth,
   });
+  const listed = page.rows.map(({ id, path }) =>
+    rowOf(path, visitors[id]!, (counts) => counts[id]!, onPageMs.get(id), depths.get(id))
+  );
   if (small !== null && page.nextCursor === null) {
-    listed.push({
-      path: OTHER,
-      visitors: small.visitors,
-      pageviews: small.sum(pageviews),
-      entries: small.sum(entries),
-      exits: small.sum(exits),
-      bounceRate: rate(small.sum(bounces), small.sum(entries)),
-      medianSecondsOnPage: null,
-      medianScrollDepth: null,
-    });
+    listed.push(rowOf(OTHER, small.visitors, small.sum));
   }
   return { rows: listed, nextCursor: page.nextCursor };
+}
+
+/**
+ * Returns a function for the imported sums of a page; those of a page that no day has are zeros if days have the
+ * dimension, else nulls. Adds the pages that have sums to `paths`.
+ */
+async function sumsOfPages(
+  { sql, scope: { projectId } }: Read,
+  { days }: ImportedSpan,
+  dimension: "path" | "entryPath" | "exitPath",
+  paths: Set<string>,
+) {
+  const rows = await sumsByValue(sql, projectId, days, dimension);
+  const sums = new Map(rows.map((row) => [row.value, row]));
+  // Sums without a path belong to no page.
+  for (const { value } of rows) if (value !== null) paths.add(value);
+  const count = days.some(({ dimensions }) => dimensions.includes(dimension)) ? 0 : null;
+  const none = {
+    visitors: count,
+    visits: count,
+    pageviews: count,
+    bounces: 0,
+    visitsWithBounces: 0,
+  };
+  return (path: string) => sums.get(path) ?? none;
+}
+
+/** Merges own rows and imported days, each page once. */
+async function mergedPages(
+  read: Read,
+  span: ImportedSpan,
+  rows: readonly PageRow[],
+): Promise<PageRow[]> {
+  const paths = new Set<string>();
+  const viewsOf = await sumsOfPages(read, span, "path", paths);
+  const entriesOf = await sumsOfPages(read, span, "entryPath", paths);
+  const exitsOf = await sumsOfPages(read, span, "exitPath", paths);
+  const merged = new Map(rows.map((row) => [row.path, row]));
+  for (const path of paths) {
+    const [own, views, entries] = [merged.get(path), viewsOf(path), entriesOf(path)];
+    const sum = (count: number | null | undefined, imported: number | null) =>
+      own === undefined ? imported : (count ?? 0) + (imported ?? 0);
+    merged.set(path, {
+      path,
+      visitors: sum(own?.visitors, views.visitors),
+      pageviews: sum(own?.pageviews, views.pageviews),
+      entries: sum(own?.entries, entries.visits),
+      exits: sum(own?.exits, exitsOf(path).visits),
+      bounceRate: rate(
+        (own?.bounceRate.numerator ?? 0) + (entries.bounces ?? 0),
+        (own?.bounceRate.denominator ?? 0) + entries.visitsWithBounces,
+      ),
+      medianSecondsOnPage: own?.medianSecondsOnPage ?? null,
+      medianScrollDepth: own?.medianScrollDepth ?? null,
+      imported: true,
+    });
+  }
+  return [...merged.values()];
 }
 
 /** Returns a page of rows of own events and imported days, each path once. */
@@ -96,7 +178,11 @@ async function mergedPage(
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const span = spanOf(read.range);
-  const imported = await importedPages(read);
+  const imported = await importedSpan(read, read.range, {
+    dimensions: ["path"],
+    parameter: "project",
+    refusal: refusalOfShare(read),
+  });
   const { rows, nextCursor } = imported.days.length === 0
     ? await ownPage(read, span, cursor, read.limit)
     : await mergedPage(read, span, cursor, imported);
