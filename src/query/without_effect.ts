@@ -1,15 +1,9 @@
-import { readInterval } from "./buckets.ts";
-import {
-  type ComparisonKind,
-  comparisonKind,
-  readComparison,
-  shownComparison,
-} from "./comparison.ts";
+import { type ComparisonKind, comparisonKind, shownComparison } from "./comparison.ts";
 import { readFilters } from "./filters.ts";
 import { givenText, oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
-import { type Range, readRange } from "./range.ts";
 import { readSegmentSlug } from "./saved_segment.ts";
 import { BOT_CHOICES } from "./selection.ts";
+import { readTimes } from "./times.ts";
 import type { Warning } from "./warnings.ts";
 import { PROJECT_QUERY } from "./project_query.ts";
 
@@ -53,26 +47,6 @@ export function comparisonWarnings(compares: Compares, asked: ComparisonKind): W
 }
 
 /**
- * Reads the range, of any length, of a read without series and comparison, and checks `interval` and `compare`.
- * @throws Problem `invalid_parameter` that names every bad one
- */
-export function readTimesWithoutEffect(
-  query: URLSearchParams,
-  projectTimezone: string,
-  nowMs: number,
-) {
-  let range: Range | null = null;
-  // For other comparisons only the value is checked: a long range may have no previous one.
-  const compared = () => comparisonKind(query) === "dates" ? range : null;
-  // Read in this order: the range comes first.
-  return readAll({
-    range: () => range = readRange(query, projectTimezone, nowMs, null),
-    interval: () => readInterval(query, range),
-    comparison: () => readComparison(query, compared(), projectTimezone, nowMs),
-  });
-}
-
-/**
  * Reads the parameters of such a list. Returns its range, of any length, and all of them as its reply shows them.
  * @param known descriptions of the parameters that it takes
  * @throws Problem `invalid_parameter` that names every bad one
@@ -85,7 +59,7 @@ export function readOfList(
 ) {
   const { times, unknown: _, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(known)),
-    times: () => readTimesWithoutEffect(query, timezone, nowMs),
+    times: () => readTimes(query, timezone, nowMs, { isSingle: true }),
     segment: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),

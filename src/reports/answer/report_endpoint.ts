@@ -113,8 +113,8 @@ function readParameters(
     unknown: () => refuseUnknown(query, known),
     time: () =>
       readTimes(query, project.timezone, asOfMs, {
-        allowHour: report.hourly ?? true,
-        byDays: report.byDays ?? false,
+        allowHour: report.hourly,
+        byDays: report.byDays,
       }),
     slugs: () => readSegments(query, share),
     own: () => readFilters(query),

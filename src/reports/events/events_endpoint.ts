@@ -27,11 +27,7 @@ import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../quer
 import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings } from "../../query/warnings.ts";
-import {
-  comparisonWarnings,
-  NO_EFFECT,
-  readTimesWithoutEffect,
-} from "../../query/without_effect.ts";
+import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
 import { countedWithin, NOTHING_LACKED } from "../answer/counted.ts";
@@ -87,7 +83,7 @@ function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date, is
   const { place, times, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
     // `interval` and `compare` have no effect; bad values are refused as in any other report.
-    times: () => (isExport ? readTimesWithoutEffect : readTimes)(query, timezone, asOf.getTime()),
+    times: () => readTimes(query, timezone, asOf.getTime(), { isSingle: isExport }),
     slug: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
