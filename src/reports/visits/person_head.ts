@@ -6,9 +6,13 @@ import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
-import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "./person_limits.ts";
 import type { KnownPerson } from "../../query/person_id.ts";
 import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
+
+/** Rows of a person's page: anonymous ids, devices and places, the latest first. */
+export const PERSON_IDS_MAX = 50;
+export const PERSON_DEVICES_MAX = 20;
+export const PERSON_PLACES_MAX = 20;
 
 const text = z.string().nullable();
 const seen = { visits: z.int(), lastSeen: z.iso.datetime() };

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { PERSON_ID_LENGTH_MAX } from "./person_limits.ts";
 import {
   givenText,
   invalidCursor,
@@ -24,12 +23,23 @@ import { idOf, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 export const VISIT_CONVERSIONS =
   "conversions: the goals matched by the visit's own events, under bots and no other filter; value: the sum of the goal's property where it is a JSON number, or its fixed amount for each conversion.";
 
-interface VisitParameters {
-  readonly actor: string | null;
-  readonly goal: string | null;
-  readonly after: VisitPlace | null;
-  /** The number of another read whose visits are listed; null: all visits. */
-  readonly asked: ReturnType<typeof readNumber>;
+/** Characters of a person's id: longer ones are not stored. */
+export const PERSON_ID_LENGTH_MAX = 200;
+
+type VisitParameters = ReturnType<typeof readParameters>;
+
+/** Reads the parameters of this report alone; `asked`: the number of another read whose visits are listed, or null. */
+function readParameters(query: URLSearchParams, numbered: readonly NumberedRead[]) {
+  const parameters = readAll({
+    actor: () => storableText(query, "actor", PERSON_ID_LENGTH_MAX, ACTOR_USAGE),
+    goal: () => readGoalSlug(query),
+    after: () => readCursor(query),
+    asked: () => readNumber(query, numbered, "visits"),
+  });
+  const { asked, actor, goal } = parameters;
+  if (asked === null || actor === null && goal === null) return parameters;
+  // A number determines the visits by itself.
+  throw invalidParameter("of", "Give it without `actor` and `goal`.");
 }
 
 /** Reads `cursor`, the id of the last visit of the page before; null: it is not given. */
@@ -101,17 +111,7 @@ export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
     " With `goal`, visits that reached it. With `of`, the visits that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
   reply: VISITS_REPLY,
   ask: (query) => {
-    const parameters = readAll({
-      actor: () => storableText(query, "actor", PERSON_ID_LENGTH_MAX, ACTOR_USAGE),
-      goal: () => readGoalSlug(query),
-      after: () => readCursor(query),
-      asked: () => readNumber(query, numbered, "visits"),
-    });
-    // A number determines the visits by itself.
-    const { asked, actor, goal } = parameters;
-    if (asked !== null && (actor !== null || goal !== null)) {
-      throw invalidParameter("of", "Give it without `actor` and `goal`.");
-    }
+    const parameters = readParameters(query, numbered);
     return { answer: (read) => answer(read, parameters) };
   },
 });

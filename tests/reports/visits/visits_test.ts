@@ -3,10 +3,10 @@ import { placeOfVisit, visitId } from "../../../src/reports/visits/visit_id.ts";
 import { DAY_MS, PAGE_ROWS_MAX } from "../../../src/limits.ts";
 import {
   PERSON_DEVICES_MAX,
-  PERSON_ID_LENGTH_MAX,
   PERSON_IDS_MAX,
   PERSON_PLACES_MAX,
-} from "../../../src/reports/visits/person_limits.ts";
+} from "../../../src/reports/visits/person_head.ts";
+import { PERSON_ID_LENGTH_MAX } from "../../../src/reports/visits/visits.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { PERSON_TIMELINE } from "../../../src/reports/visits/person_timeline.ts";
