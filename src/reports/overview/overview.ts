@@ -27,12 +27,6 @@ import {
   scanVisitors,
   seriesOf,
 } from "./overview_figures.ts";
-import {
-  OVERVIEW_AWAITED_MAX,
-  OVERVIEW_PROJECTS_MAX,
-  OVERVIEW_SCANNED_EVENTS_MAX,
-  OVERVIEW_SEARCH_LENGTH_MAX,
-} from "./overview_limits.ts";
 import { readNow } from "./overview_sessions.ts";
 import {
   type OwnVisitors,
@@ -42,6 +36,18 @@ import {
   scopeOf,
 } from "./overview_sums.ts";
 import { readTails } from "./overview_tails.ts";
+
+/** The most projects whose figures are read for one list, even if it shows fewer. */
+const PROJECTS_MAX = 1_000;
+/** The most projects whose pending events a list waits for; `pending` counts those of all projects. */
+const AWAITED_MAX = 20;
+/** The most characters of a search. */
+export const OVERVIEW_SEARCH_LENGTH_MAX = 200;
+/**
+ * The events in the segments scanned for parts of a day, after which no other project is scanned for one: ten
+ * million take a second if nothing of them is cached.
+ */
+const SCANNED_EVENTS_MAX = 10_000_000;
 
 /** The parameters of `GET /v1/overview`. */
 export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
@@ -215,7 +221,7 @@ async function catchUp(
   const states = await projectedStates(reads, ids);
   const waiting = [...states.values()].filter(({ pending }) => pending > 0);
   await Promise.all(
-    waiting.slice(0, OVERVIEW_AWAITED_MAX).map(({ projectId }) =>
+    waiting.slice(0, AWAITED_MAX).map(({ projectId }) =>
       projection.catchUpWithin(projectId, endsAtMs - performance.now())
     ),
   );
@@ -233,7 +239,7 @@ export async function getOverview(
   services: ReportServices,
   request: Request,
   projectsOf: (id: string | null) => Promise<readonly Project[]>,
-  scannedEventsMax = OVERVIEW_SCANNED_EVENTS_MAX,
+  scannedEventsMax = SCANNED_EVENTS_MAX,
 ): Promise<Response> {
   const { reads, readTimeoutMs, now } = services;
   const query = new URL(request.url).searchParams;
@@ -242,7 +248,7 @@ export async function getOverview(
   const all = (await projectsOf(question.project)).filter((project) =>
     matches(project, question.q)
   );
-  const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
+  const projects = all.slice(0, PROJECTS_MAX);
   // Projects share the days of a time zone, which are read once.
   const known = new Map<string, OverviewDays>();
   const daysOf = (timezone: string) =>

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Sql } from "../../db/sql.ts";
 
 /** Sessions longer than this are found by their length, the others by their start. */
 const LONG_S = 3_600;
@@ -30,10 +30,8 @@ export async function sessionlessSince(
   sql: Sql,
   projects: readonly { readonly projectId: number; readonly fromMs: number }[],
 ): Promise<number[]> {
-  const rows = await sql.query<{ n: number }>(SESSIONLESS, [
-    arrayLiteral(projects.map(({ projectId }) => projectId)),
-    arrayLiteral(projects.map(({ fromMs }) => fromMs)),
-  ]);
+  const keys = arrayLiterals(["projectId", "fromMs"], projects);
+  const rows = await sql.query<{ n: number }>(SESSIONLESS, keys);
   return rows.map(({ n }) => n - 1);
 }
 

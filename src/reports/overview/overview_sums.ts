@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
+import { arrayLiterals, type Row, type Sql } from "../../db/sql.ts";
 import { startDays } from "../rollups/rolled_up.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import type { Range } from "../../query/range.ts";
@@ -56,14 +56,9 @@ export async function readRolledSums(
   projects: readonly RolledDays[],
 ): Promise<(OwnVisitors & { readonly before: number })[]> {
   if (projects.length === 0) return [];
-  const of = (number: (one: RolledDays) => number) => arrayLiteral(projects.map(number));
-  return await sql.query<Row & { range: number; before: number }>(SUMS, [
-    of(({ whole }) => whole.projectId),
-    of(({ whole }) => whole.fromDay),
-    of(({ whole }) => whole.toDay),
-    of(({ before }) => before.fromDay),
-    of(({ before }) => before.toDay),
-  ]);
+  const days = arrayLiterals(["projectId", "fromDay", "toDay"], projects.map(({ whole }) => whole));
+  const daysBefore = arrayLiterals(["fromDay", "toDay"], projects.map(({ before }) => before));
+  return await sql.query<Row & { range: number; before: number }>(SUMS, [...days, ...daysBefore]);
 }
 
 const BUCKETS = `
@@ -86,11 +81,8 @@ export async function readRolledSeries(
     starts.map((from, at) => ({ project, projectId, from, to: starts[at + 1] ?? toDay, at }))
   );
   if (cells.length === 0) return projects.map(() => []);
-  const rows = await sql.query<{ n: number; visitors: number }>(BUCKETS, [
-    arrayLiteral(cells.map(({ projectId }) => projectId)),
-    arrayLiteral(cells.map(({ from }) => from)),
-    arrayLiteral(cells.map(({ to }) => to)),
-  ]);
+  const keys = arrayLiterals(["projectId", "from", "to"], cells);
+  const rows = await sql.query<{ n: number; visitors: number }>(BUCKETS, keys);
   const series = projects.map(({ starts }) => starts.map(() => 0));
   for (const { n, visitors } of rows) {
     const { project, at } = cells[n - 1]!;

@@ -1,10 +1,12 @@
-import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { arrayLiterals, type Sql } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import { NEVER } from "../../store/no_day.ts";
 import { type ListedProject, scanTail } from "./overview_figures.ts";
-import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
 import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 import type { RolledDays } from "./overview_sums.ts";
+
+/** The most sessions of a part of a day that are looked up; if a project has more, its events are scanned. */
+export const OVERVIEW_TAIL_SESSIONS_MAX = 1_000;
 
 // An actor of the tail is already counted if its last day before the tail is one of the whole days.
 const TAILS = `
@@ -17,7 +19,7 @@ CROSS JOIN LATERAL (
     SELECT coalesce(a.days[width_bucket(k.to_day - 1, a.days)], ${NEVER})
     FROM actors a WHERE a.project_id = k.project_id AND a.actor_id = t.actor_id
   ) AS prev_day
-  FROM (${sessionsIn("k.from_ms", "k.to_ms")}
+  FROM (${sessionsIn("k.from_ms", "k.to_ms - 1")}
   LIMIT ${OVERVIEW_TAIL_SESSIONS_MAX + 1}) AS t
 ) AS s
 GROUP BY k.n`;
@@ -25,7 +27,7 @@ GROUP BY k.n`;
 const SCANNED_EVENTS = `
 SELECT (
   SELECT coalesce(sum(s.events), 0) FROM segments s
-  WHERE s.project_id = k.project_id AND s.from_ms <= k.to_ms AND s.to_ms >= k.from_ms
+  WHERE s.project_id = k.project_id AND s.from_ms < k.to_ms AND s.to_ms >= k.from_ms
 )::float8 AS events
 FROM unnest($1::text::int[], $2::text::int8[], $3::text::int8[])
   WITH ORDINALITY AS k (project_id, from_ms, to_ms, n)
@@ -41,15 +43,10 @@ interface AskedTail extends Span {
 
 /** Counts each tail by its sessions, if these suffice and are few; null: its events must be scanned. */
 async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | null)[]> {
-  const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
   type Counted = { n: number; sessions: number; isUnsure: boolean; visitors: number };
-  const rows = await sql.query<Counted>(TAILS, [
-    of(({ projectId }) => projectId),
-    of(({ before }) => before.fromDay),
-    of(({ before }) => before.toDay),
-    of(({ fromMs }) => fromMs),
-    of(({ toMs }) => toMs - 1),
-  ]);
+  const days = arrayLiterals(["projectId", "fromDay", "toDay"], asked.map(({ before }) => before));
+  const spans = arrayLiterals(["fromMs", "toMs"], asked);
+  const rows = await sql.query<Counted>(TAILS, [...days, ...spans]);
   const counted = asked.map((): number | null => 0);
   for (const { n, sessions, isUnsure, visitors } of rows) {
     const isKnown = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
@@ -81,11 +78,8 @@ export async function readTails(
   for (const [i, { place }] of asked.entries()) tails[place] = counted[i]!;
   const scanned = asked.filter(({ place }) => tails[place] === null);
   if (scanned.length === 0) return tails;
-  const rows = await sql.query<{ events: number }>(SCANNED_EVENTS, [
-    arrayLiteral(scanned.map(({ projectId }) => projectId)),
-    arrayLiteral(scanned.map(({ fromMs }) => fromMs)),
-    arrayLiteral(scanned.map(({ toMs }) => toMs - 1)),
-  ]);
+  const keys = arrayLiterals(["projectId", "fromMs", "toMs"], scanned);
+  const rows = await sql.query<{ events: number }>(SCANNED_EVENTS, keys);
   let events = 0;
   for (const [i, { place, listed, before }] of scanned.entries()) {
     if (events < eventsMax) tails[place] = await scanTail(listed, before);

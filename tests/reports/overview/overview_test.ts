@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
-import { getOverview } from "../../../src/reports/overview/overview.ts";
-import {
-  OVERVIEW_SEARCH_LENGTH_MAX,
-  OVERVIEW_TAIL_SESSIONS_MAX,
-} from "../../../src/reports/overview/overview_limits.ts";
+import { getOverview, OVERVIEW_SEARCH_LENGTH_MAX } from "../../../src/reports/overview/overview.ts";
+import { OVERVIEW_TAIL_SESSIONS_MAX } from "../../../src/reports/overview/overview_tails.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
