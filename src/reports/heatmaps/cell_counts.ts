@@ -1,7 +1,7 @@
 import { CELL_PLACED } from "../../store/heatmap_cell.ts";
 import { type Yield, yielding } from "../../store/yielding.ts";
 import { NO_ID } from "../../scans/value_ids.ts";
-import { ActorCounts, type CountRows } from "./actor_counts.ts";
+import { ActorCounts } from "./actor_counts.ts";
 import type { CellEvents } from "./cell_visitor.ts";
 
 /** Events between two checks of the clock. */
@@ -13,18 +13,6 @@ export interface PointBits {
   readonly wanted: number | null;
   /** The bits that distinguish points. */
   readonly point: number;
-}
-
-/** The counts of some events. */
-export interface CellCounts {
-  readonly events: number;
-  readonly visitors: number;
-  /** By the point bits of the cell; only of events with a position. */
-  readonly points: CountRows;
-  /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
-  readonly highest: CountRows;
-  /** By the id of the element. */
-  readonly elements: CountRows;
 }
 
 /** Bits of a digit of the radix sort. */
@@ -74,8 +62,11 @@ async function inOrderOfActors(events: CellEvents, yieldIfDue: Yield): Promise<C
 /** Counts events by their cells, part by part. All events of an actor must be in the same part. */
 export class CellCounting {
   readonly #bits: PointBits;
+  /** By the point bits of the cell; only of events with a position. */
   readonly #points = new ActorCounts();
+  /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
   readonly #highest = new ActorCounts();
+  /** By the id of the element. */
   readonly #elements = new ActorCounts();
   #events = 0;
   #visitors = 0;
@@ -97,7 +88,7 @@ export class CellCounting {
     }
   }
 
-  result(): CellCounts {
+  result() {
     this.#leaveVisitor();
     return {
       events: this.#events,

@@ -15,24 +15,7 @@ interface Segment extends Span {
 }
 
 /** The times that are compared: the range, the period before it, and the four weeks before it. */
-export interface Calendar {
-  readonly previous: Range;
-  /**
-   * With a segment, each of these ranges has its own people: the range, the period before, and the range moved
-   * back by one week, two weeks and so on. The last ones give the people of each week's days.
-   */
-  readonly ranges: readonly Range[];
-  /** In order, without gaps; the last one ends when the range does, or earlier. */
-  readonly segments: readonly Segment[];
-  /** Weeks before the range for which the project has data, at most `INSIGHT_WEEKS`. */
-  readonly weeks: number;
-  /** By weekday from Monday: how many of the compared days fall on it. */
-  readonly days: readonly number[];
-  /** The weekday of each day of the weeks before, 0 for Monday. */
-  readonly weekdays: readonly number[];
-  /** The weekday of each compared day; empty if more than a week is compared. */
-  readonly rangeWeekdays: readonly number[];
-}
+export type Calendar = NonNullable<ReturnType<typeof calendarOf>>;
 
 /** A day, or the part of it that is compared. */
 interface Day extends Span {
@@ -140,7 +123,7 @@ function segmentsOf(current: Span, previous: Span, days: readonly Span[]): Segme
  * @param firstEventMs the time of the project's first event
  * @throws Problem `range_too_large` if the range has more days than a series may have
  */
-export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): Calendar | null {
+export function calendarOf(range: Range, asOfMs: number, firstEventMs: number) {
   const { timezone } = range;
   const previous = readComparison(
     new URLSearchParams({ compare: "previous" }),
@@ -156,23 +139,30 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   const before = dateAt(previous.from.getTime(), timezone);
   if (days.length === 0 || Temporal.PlainDate.compare(before, since) < 0) return null;
   const past = daysBefore(range, since, days);
+  const weeks = past.length / WEEKDAYS;
+  const earlier = Array.from(
+    { length: weeks },
+    (_, week) => daysEarlier(range, (week + 1) * WEEKDAYS, asOfMs),
+  );
   return {
     previous,
-    ranges: [
-      range,
-      previous,
-      ...Array.from(
-        { length: past.length / WEEKDAYS },
-        (_, week) => daysEarlier(range, (week + 1) * WEEKDAYS, asOfMs),
-      ),
-    ],
+    /**
+     * With a segment, each of these ranges has its own people: the range, the period before, and the range moved
+     * back by one week, two weeks and so on. The last ones give the people of each week's days.
+     */
+    ranges: [range, previous, ...earlier],
+    /** In order, without gaps; the last one ends when the range does, or earlier. */
     segments: segmentsOf(spanOf(range), spanOf(previous), [...past, ...days]),
-    weeks: past.length / WEEKDAYS,
+    /** Weeks before the range for which the project has data, at most `INSIGHT_WEEKS`. */
+    weeks,
+    /** By weekday from Monday: how many of the compared days fall on it. */
     days: Array.from(
       { length: WEEKDAYS },
       (_, w) => days.filter(({ weekday }) => weekday === w).length,
     ),
+    /** The weekday of each day of the weeks before, 0 for Monday. */
     weekdays: past.map(({ weekday }) => weekday),
+    /** The weekday of each compared day; empty if more than a week is compared. */
     rangeWeekdays: isWeek ? days.map(({ weekday }) => weekday) : [],
   };
 }
