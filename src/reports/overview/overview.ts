@@ -20,13 +20,7 @@ import type { CountLacked } from "../answer/replica.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
 import { type OverviewDays, readDays } from "./overview_days.ts";
-import {
-  figuresOf,
-  type ListedProject,
-  scanNow,
-  scanVisitors,
-  seriesOf,
-} from "./overview_figures.ts";
+import { figuresOf, type ListedProject, scanNow, scanVisitors } from "./overview_figures.ts";
 import { readNow } from "./overview_sessions.ts";
 import {
   type OwnVisitors,
@@ -183,11 +177,10 @@ async function readProjects(
 async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
   const summed = found.flatMap(({ listed: { rolled } }) => rolled ?? []);
   const series = (await readRolledSeries(sql, summed)).values();
-  return await Promise.all(found.map(async (one) => {
+  return found.map((one) => {
     const { listed, now, visitors, change, isImported } = one;
     const { project: { id, name, siteUrl }, days: { range, buckets } } = listed;
-    const own = listed.rolled === null ? one.series : series.next().value!;
-    const visitorsAt = await seriesOf(listed, own);
+    const visitorsAt = one.seriesOf(listed.rolled === null ? one.series : series.next().value!);
     return {
       id,
       name,
@@ -204,7 +197,7 @@ async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
       })),
       ...isImported ? { imported: true } : {},
     };
-  }));
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../answer/changes.ts";
-import { importedBuckets } from "../imported/imported_buckets.ts";
+import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
 import { countTail, readTail } from "../rollups/rolled_tail.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 import type { OverviewDays } from "./overview_days.ts";
@@ -80,32 +80,27 @@ function withImported(own: number, sums: ImportedSums | null, hasOwn: boolean): 
   return isKnown ? own + (sums?.visitors ?? 0) : null;
 }
 
-/** Returns the visitors of a range with those of its imported days, and whether there are such days. */
-async function visitorsOf(listed: ListedProject, range: Range, own: number) {
-  const { whole = null, wholeHasOwn = true } = await importedOf(listed, range, []) ?? {};
-  return { visitors: withImported(own, whole, wholeHasOwn), isImported: whole !== null };
-}
+const wholeOf = (own: number, imported: ImportedBuckets | null): number | null =>
+  withImported(own, imported?.whole ?? null, imported?.wholeHasOwn ?? true);
 
 /**
- * Returns a project's visitors in the range, whether they include imported daily sums, and how they changed
- * against those before.
+ * Returns a project's visitors in the range, with its imported days, and how they changed against those before. `isImported`:
+ * whether the range has such days; `seriesOf` adds those of each bucket to own visitors.
  */
 export async function figuresOf(listed: ListedProject, own: OwnVisitors) {
-  const { range, before } = listed.days;
-  const { visitors, isImported } = await visitorsOf(listed, range, own.range);
-  if (own.before === null) return { visitors, change: null, isImported };
-  const compared = await visitorsOf(listed, before, own.before);
-  return { visitors, change: changeOf(visitors, compared.visitors), isImported };
-}
-
-/** Returns the visitors of each bucket with those of imported days. */
-export async function seriesOf(
-  listed: ListedProject,
-  own: readonly number[],
-): Promise<readonly (number | null)[]> {
-  const { range, buckets } = listed.days;
+  const { range, before, buckets } = listed.days;
   const imported = await importedOf(listed, range, buckets);
-  return buckets.map((_, i) =>
-    withImported(own[i]!, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
-  );
+  const visitors = wholeOf(own.range, imported);
+  const compared = own.before === null
+    ? null
+    : wholeOf(own.before, await importedOf(listed, before, []));
+  return {
+    visitors,
+    change: changeOf(visitors, compared),
+    isImported: (imported?.whole ?? null) !== null,
+    seriesOf: (ownSeries: readonly number[]) =>
+      ownSeries.map((count, i) =>
+        withImported(count, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
+      ),
+  };
 }
