@@ -27,7 +27,7 @@ import {
 import { readRolledAcquisition } from "./rolled_acquisition.ts";
 
 /** By what sessions are split, and what is counted of them. */
-export interface AcquisitionQuestion {
+interface AcquisitionQuestion {
   readonly by: AcquisitionDimension;
   /** The events that are conversions, and the value of one; null: none are counted. */
   readonly goal: Pick<Goal, "match" | "value"> | null;

@@ -55,7 +55,7 @@ export interface NumberedRules {
   readonly trafficOf: readonly number[];
 }
 
-export interface CountedSessions {
+interface CountedSessions {
   readonly tally: AcquisitionTally;
   /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;

@@ -1,7 +1,7 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
-export interface ProjectedState {
+interface ProjectedState {
   readonly projectId: number;
   /** Events that are stored and not counted yet. */
   readonly pending: number;

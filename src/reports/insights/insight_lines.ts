@@ -6,7 +6,7 @@ import { readTexts } from "../../scans/value_texts.ts";
 import { yielding } from "../../store/yielding.ts";
 import { GrowingList } from "../../store/growing_list.ts";
 import type { Dimension } from "./insight_candidates.ts";
-import { ID_PLACES, type LineTable, WHOLE_ID } from "./line_tally.ts";
+import { FIRST_SESSION_ID, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
@@ -47,7 +47,7 @@ function tablesOf(values: ValuesOf, dimensions: readonly Dimension[], lineOf: Li
         linesOf[id * width + i] = lineOf(dimension, number);
       }
     }
-    return [{ of: ID_PLACES[id], idsFrom, width, linesOf }];
+    return [{ of: FIRST_SESSION_ID + SESSION_IDS.indexOf(id), idsFrom, width, linesOf }];
   });
   return [WHOLE, ...tables];
 }

@@ -14,6 +14,7 @@ import type { Places, PlacesOfSegments } from "./insight_candidates.ts";
 import {
   CONTEXT_ID,
   ENTRY_PATH_ID,
+  FIRST_SESSION_ID,
   JOINT_ID,
   LineEvents,
   type Lines,
@@ -32,20 +33,17 @@ export interface IdGroups {
   readonly count: number;
 }
 
-/** The groups that define joint cells: a cell has one group of each kind of id. */
-export interface JointIds {
-  readonly traffics: IdGroups;
-  readonly entryPaths: IdGroups;
-  readonly contexts: IdGroups;
-}
+/** The groups that define joint cells, in the order of `SESSION_IDS`: a cell has one group of each kind of id. */
+export type JointIds = readonly IdGroups[];
 
-const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
-
-/** Returns the number of the cell of a piece's ids: the groups are its digits, that of the context the last. */
-function jointCell({ traffics, entryPaths, contexts }: JointIds, ids: Int32Array): number {
-  const ofEntry = groupAt(traffics, ids[TRAFFIC_ID]!) * entryPaths.count +
-    groupAt(entryPaths, ids[ENTRY_PATH_ID]!);
-  return ofEntry * contexts.count + groupAt(contexts, ids[CONTEXT_ID]!);
+/** Returns the number of the cell of a piece's ids: the groups are its digits, that of the last kind the last. */
+function jointCell(joint: JointIds, ids: Int32Array): number {
+  let cell = 0;
+  for (let kind = 0; kind < joint.length; kind++) {
+    const { idsFrom, groupOf, count } = joint[kind]!;
+    cell = cell * count + (groupOf[ids[FIRST_SESSION_ID + kind]! - idsFrom] ?? 0);
+  }
+  return cell;
 }
 
 /** Which events and sessions are selected, and the lines in which each match is counted. */

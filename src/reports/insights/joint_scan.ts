@@ -4,7 +4,7 @@ import { type Dimension, FIGURES, placesOf, type Slice, sliceKey } from "./insig
 import type { CellFigures, JointCells } from "./insight_change.ts";
 import type { ValuesOf } from "./insight_lines.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
-import type { IdGroups, JointIds } from "./insight_visitor.ts";
+import type { IdGroups } from "./insight_visitor.ts";
 import { JOINT_ID, type LineTally } from "./line_tally.ts";
 
 /** A slice with the number of its value. */
@@ -50,8 +50,6 @@ function groupBySlices(values: ValuesOf, slices: readonly NumberedSlice[]) {
     if (cellsIn(kinds) <= INSIGHT_JOINT_CELLS_MAX) own.slices.push(slice);
     else own.ids = before;
   }
-  const [traffics, entryPaths, contexts] = kinds.map(({ ids }) => ids) as IdGroups[];
-  const ids: JointIds = { traffics: traffics!, entryPaths: entryPaths!, contexts: contexts! };
   const holds = new Map<string, Uint8Array>();
   for (const [place, { ids: { groupOf, count }, slices }] of kinds.entries()) {
     // The groups are the digits of a cell's number: see `jointCell`.
@@ -66,7 +64,7 @@ function groupBySlices(values: ValuesOf, slices: readonly NumberedSlice[]) {
       holds.set(sliceKey(slice), Uint8Array.from({ length: cellsIn(kinds) }, isHeld));
     }
   }
-  return { ids, count: cellsIn(kinds), holds };
+  return { ids: kinds.map(({ ids }) => ids), count: cellsIn(kinds), holds };
 }
 
 /** Drops the segments before the previous period. */

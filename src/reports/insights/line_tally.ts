@@ -1,19 +1,15 @@
 import { type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 import type { Counts } from "./insight_candidates.ts";
-import type { SessionId } from "../visitors/session_values.ts";
 
 /** The indexes of a piece's ids, which determine its lines; the first id is the same for every piece. */
 export const WHOLE_ID = 0;
+/** The ids of sessions, in the order of `SESSION_IDS`. */
+export const FIRST_SESSION_ID = 1;
 export const TRAFFIC_ID = 1;
 export const ENTRY_PATH_ID = 2;
 export const CONTEXT_ID = 3;
 /** The joint cell: see `JointIds`. */
 export const JOINT_ID = 4;
-export const ID_PLACES: Readonly<Record<SessionId, number>> = {
-  traffic_id: TRAFFIC_ID,
-  entry_path_id: ENTRY_PATH_ID,
-  context_id: CONTEXT_ID,
-};
 
 /** The lines in which the ids of a kind are counted. */
 export interface LineTable {
@@ -48,7 +44,7 @@ function lineOfPath({ lineOf, first }: PathLines, path: number): number {
 
 /** Selected events of one actor, segment of the calendar, context and session (or of none). */
 export class Piece {
-  /** By `WHOLE_ID` and `ID_PLACES`. */
+  /** By `WHOLE_ID` and those after it. */
   readonly ids = new Int32Array(5);
   /** The place at which its events are counted, from 1; 0: none. */
   place = 0;

@@ -47,7 +47,7 @@ export interface UnitedCohorts {
 }
 
 /** A cell of a cohort, both counted from 0; period null: the whole cohort. */
-export interface ListedCohort {
+interface ListedCohort {
   readonly cohort: number;
   readonly period: number | null;
 }

@@ -36,7 +36,6 @@ const VitalBucket = z.object({
 const Bounds = z.object({ good: z.number(), poor: z.number() });
 
 export type VitalsRow = z.output<typeof VitalRow>;
-export type VitalsTotals = z.output<typeof Vitals>;
 
 function shownVital(name: VitalName, { counted }: MeasuredVitals): VitalShown {
   const { numbers, counts } = counted[name];
@@ -57,7 +56,7 @@ function shownVital(name: VitalName, { counted }: MeasuredVitals): VitalShown {
   };
 }
 
-function shownVitals(measured: MeasuredVitals): VitalsTotals {
+function shownVitals(measured: MeasuredVitals): z.output<typeof Vitals> {
   return { pageViews: measured.pageViews, ...ofEachVital((name) => shownVital(name, measured)) };
 }
 
