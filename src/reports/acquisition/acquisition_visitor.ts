@@ -73,7 +73,6 @@ type Tests = ReturnType<typeof testsOf>;
 /** Follows actors through their sessions, and counts the sessions that start in the span by value. */
 class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #counter: AcquisitionCounter;
-  readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
   readonly #selected: Tests;
   readonly #goal: Tests | null;
@@ -87,10 +86,9 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   #place = 0;
   #conversions = 0;
 
-  constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
+  constructor(private readonly inputs: AcquisitionInputs, words: readonly Int32Array[]) {
     const { values, selected, goal, reach } = inputs;
     this.#counter = new AcquisitionCounter(values.idOf, inputs.rules.trafficOf);
-    this.#inputs = inputs;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#selected = testsOf(selected, words);
     this.#goal = goal && testsOf(goal, words);
@@ -100,7 +98,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { selected: { events } } = this.#inputs;
+    const { selected: { events } } = this.inputs;
     if (events.actors !== null && events.actors[actor] !== 1) return;
     this.#mayBeNew = this.#newcomers.firstMs(timeline) !== null;
     this.#scan.visit(actor, timeline);
@@ -116,7 +114,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   #visitSession(session: ScannedSession): void {
     const { traffic, startMs, views } = session;
-    const { rules: { ruleOf }, span } = this.#inputs;
+    const { rules: { ruleOf }, span } = this.inputs;
     if (startMs < span.fromMs || startMs >= span.toMs) return;
     const { sessions, inSession } = this.#selected;
     if (!passesSession(sessions, session) || !inSession.isIn(session)) return;
@@ -128,7 +126,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #placeOf({ entryPath, context, traffic }: ScannedSession): number {
-    const { of, numberOf, idsFrom } = this.#inputs.values;
+    const { of, numberOf, idsFrom } = this.inputs.values;
     const id = of === "traffic_id" ? traffic : of === "context_id" ? context : entryPath;
     return numberOf[id - idsFrom]! + 1;
   }
@@ -145,7 +143,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   #countConvert(session: ScannedSession, place: number, goal: Tests): void {
     const { actor } = session;
     const { conversions } = this.#counter.sums;
-    const { worth } = this.#inputs;
+    const { worth } = this.inputs;
     const last = this.#lastConverts;
     // An actor counts once; but if conversions have a value, that of each is added.
     if (worth === null && last[place] === actor) return;
@@ -175,7 +173,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const { names, paths, contexts, traffics, filterBits } = segment;
     const { actor } = this.#scan;
     const { events } = this.#goal!;
-    const { property } = this.#inputs.worth!;
+    const { property } = this.inputs.worth!;
     for (let at = start; at < end; at++) {
       if (traffics[at] === 0) continue;
       if (!events.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
@@ -187,7 +185,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   /** Lists a session of the listed row. `isConversion`: the actor's first that reaches the goal. */
   #list({ actor, startMs }: ScannedSession, place: number, isConversion: boolean): void {
-    const { listed } = this.#inputs;
+    const { listed } = this.inputs;
     if (listed === null || listed.isOfConversions !== isConversion) return;
     if (listed.places[place] === 1) this.#listed.add(actor, startMs);
   }

@@ -61,7 +61,6 @@ async function inOrderOfActors(events: CellEvents, yieldIfDue: Yield): Promise<C
 
 /** Counts events by their cells, part by part. All events of an actor must be in the same part. */
 export class CellCounting {
-  readonly #bits: PointBits;
   /** By the point bits of the cell; only of events with a position. */
   readonly #points = new ActorCounts();
   /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
@@ -74,9 +73,7 @@ export class CellCounting {
   /** The highest point of the current visitor; -1: none yet. */
   #highestPoint = -1;
 
-  constructor(bits: PointBits) {
-    this.#bits = bits;
-  }
+  constructor(private readonly bits: PointBits) {}
 
   /** Adds the events of a part, whose memory it overwrites, and yields to the event loop. */
   async add(events: CellEvents): Promise<void> {
@@ -111,7 +108,7 @@ export class CellCounting {
       this.#visitors++;
       this.#lastVisitor = actor;
     }
-    const { wanted, point } = this.#bits;
+    const { wanted, point } = this.bits;
     if (wanted === null || (cell & wanted) !== wanted) return;
     if ((cell & CELL_PLACED) !== 0) {
       this.#points.add(cell & point, actor);

@@ -68,13 +68,9 @@ export interface InsightInputs {
 
 /** Follows actors through their sessions, cuts these into pieces, and adds the pieces to the tally of each match. */
 class InsightVisitor<Counts> implements Visitor<Counts> {
-  readonly #inputs: InsightInputs;
-  readonly #tallies: readonly PieceTally[];
   #places: PlacesOfSegments;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
-  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
-    this.#follow(segment, start, end);
   /** Matches that take every selected event. */
   readonly #taking: readonly number[];
   /** The other matches, in the order of `#tests`. */
@@ -104,14 +100,12 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
   #lastPeriod = 0;
 
   constructor(
-    inputs: InsightInputs,
+    private readonly inputs: InsightInputs,
     words: readonly Int32Array[],
-    tallies: readonly PieceTally[],
+    private readonly tallies: readonly PieceTally[],
     readonly result: () => Counts,
   ) {
     const { scope, tests, counted } = inputs.events;
-    this.#inputs = inputs;
-    this.#tallies = tallies;
     this.#places = inputs.places[0]!;
     this.#segments = new SpanFinder(inputs.segments);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
@@ -127,7 +121,7 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { events: { scope: { actors } }, people, places } = this.#inputs;
+    const { events: { scope: { actors } }, people, places } = this.inputs;
     if (actors !== null && actors[actor] !== 1) return;
     this.#actor = actor;
     if (people !== null) this.#places = places[people[actor]!]!;
@@ -135,7 +129,7 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
   }
 
   #visitSession(session: ScannedSession): void {
-    const { sessions } = this.#inputs;
+    const { sessions } = this.inputs;
     const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#segments;
     const reachesIn = lastMs >= fromMs && startMs < toMs;
@@ -144,16 +138,13 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
     if (!this.#takesOwn && !this.#takesOthers) return;
     this.#session = session;
     this.#piece.sessionTurn++;
-    session.forEachSlice(this.#visitSlice);
+    session.forEachSlice(this.#follow);
     this.#endPiece();
     this.#toMs = -Infinity;
   }
 
-  #follow(
-    { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits }: LoadedSegment,
-    start: number,
-    end: number,
-  ): void {
+  readonly #follow = (segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits } = segment;
     const { scope, tests, groupOf, matches, narrowed, isScopeNarrowed } = this.#tests;
     const { contextMin, contextMax } = scope;
     const [takesOwn, takesOthers, actor] = [this.#takesOwn, this.#takesOthers, this.#actor];
@@ -204,7 +195,7 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
     }
     this.#selected += selected;
     this.#selectedViews += selectedViews;
-  }
+  };
 
   /** Begins a piece: the next event has another segment or context, or enters or leaves the session. */
   #beginPiece(ms: number, context: number, isOwn: boolean): void {
@@ -220,7 +211,7 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
     piece.ids[TRAFFIC_ID] = isOwn ? traffic : 0;
     piece.ids[ENTRY_PATH_ID] = isOwn ? entryPath : 0;
     piece.ids[CONTEXT_ID] = context;
-    const { joint } = this.#inputs;
+    const { joint } = this.inputs;
     if (joint !== null) piece.ids[JOINT_ID] = jointCell(joint, piece.ids);
     piece.place = groupOf[segment] ?? 0;
     const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
@@ -257,9 +248,9 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
 
   /** Adds the piece to a match, if its session passes the match's filters on sessions. */
   #add(match: number, events: number, views: number): void {
-    const test = this.#inputs.ofMatches[match]!;
+    const test = this.inputs.ofMatches[match]!;
     const passes = this.#isOwn ? passesSession(test, this.#session!) : test.passesNone;
-    if (passes) this.#tallies[match]!.add(this.#piece, events, views);
+    if (passes) this.tallies[match]!.add(this.#piece, events, views);
   }
 }
 

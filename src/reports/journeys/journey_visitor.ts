@@ -36,8 +36,6 @@ type TakeWay = (way: JourneySteps, length: number, actor: number, ms: number) =>
 
 /** Follows sessions or actors, and passes each way that it finds to `take`, which counts the `result`. */
 class JourneyFinder<Counts> implements Visitor<Counts> {
-  readonly #inputs: JourneyInputs;
-  readonly #take: TakeWay;
   /** By name id: 1 if events of the name are not steps. */
   readonly #isPassedOver: Uint8Array;
   readonly #selected: EventTest;
@@ -49,13 +47,11 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
   #isSelected = false;
 
   constructor(
-    inputs: JourneyInputs,
+    private readonly inputs: JourneyInputs,
     words: readonly Int32Array[],
-    take: TakeWay,
+    private readonly take: TakeWay,
     readonly result: () => Counts,
   ) {
-    this.#inputs = inputs;
-    this.#take = take;
     this.#isPassedOver = new Uint8Array(inputs.selected.termMax + 1);
     for (const name of inputs.passedOver) this.#isPassedOver[name] = 1;
     const test = (passes: EventPasses | null) =>
@@ -69,7 +65,7 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
 
   visit(actor: number, timeline: Timeline): void {
     this.#actor = actor;
-    if (this.#inputs.of === "session") return this.#scan.visit(actor, timeline);
+    if (this.inputs.of === "session") return this.#scan.visit(actor, timeline);
     this.#steps.begin();
     followRuns(actor, timeline, this.#followActor);
     this.#handOver(null);
@@ -79,11 +75,11 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
   #handOver(startMs: number | null): void {
     const steps = this.#steps;
     const { stepCount } = steps;
-    if (stepCount > 0) this.#take(steps, stepCount, this.#actor, startMs ?? steps.anchorMs);
+    if (stepCount > 0) this.take(steps, stepCount, this.#actor, startMs ?? steps.anchorMs);
   }
 
   #visitSession(session: ScannedSession): void {
-    const { fromMs, toMs } = this.#inputs.span;
+    const { fromMs, toMs } = this.inputs.span;
     if (session.traffic === 0 || session.startMs < fromMs || session.startMs >= toMs) return;
     this.#steps.begin();
     this.#isSelected = false;
@@ -123,7 +119,7 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
     end: number,
   ): void => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    const { span, reach, rules } = this.#inputs;
+    const { span, reach, rules } = this.inputs;
     for (let at = start; at < end && !this.#steps.isOver; at++) {
       const ms = fromMs + times[at]!;
       if (ms < reach.fromMs || ms >= reach.toMs) continue;
@@ -153,7 +149,7 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
     isStart: boolean,
     isEnd: boolean,
   ): void {
-    const code = codeOf(this.#inputs.by, name, path);
+    const code = codeOf(this.inputs.by, name, path);
     const isStep = isSelected && this.#isPassedOver[name] === 0;
     this.#steps.add(isStep ? code : -1, code < 0 ? nameCode(name) : code, ms, isStart, isEnd);
   }

@@ -57,11 +57,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
   /** The place of everything outside the buckets. */
   readonly #outside: number;
   readonly #events: EventTest;
-  readonly #inputs: KpiInputs;
   readonly #scan: SessionScan;
-  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
-    this.#select(segment, start, end);
-
   readonly #newcomers: NewcomerFinder;
   readonly #tally: KpiSums;
   readonly #durations: Samples;
@@ -82,13 +78,12 @@ class KpiVisitor implements Visitor<KpiCounts> {
   #selected = 0;
   #views = 0;
 
-  constructor(inputs: KpiInputs, words: readonly Int32Array[]) {
+  constructor(private readonly inputs: KpiInputs, words: readonly Int32Array[]) {
     const { buckets, reach } = inputs;
     this.#buckets = new SpanFinder(buckets);
     const outside = buckets.length + 1;
     this.#outside = outside;
     this.#events = new EventTest(inputs.events, words);
-    this.#inputs = inputs;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     const places = outside + 1;
@@ -108,7 +103,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const firstMs = this.#newcomers.firstMs(timeline);
     if (firstMs === null) return;
     this.#newcomers.add(actor, WHOLE);
-    if (this.#inputs.listed === "newVisitors") this.#behind.add(actor, firstMs);
+    if (this.inputs.listed === "newVisitors") this.#behind.add(actor, firstMs);
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
   }
@@ -116,23 +111,20 @@ class KpiVisitor implements Visitor<KpiCounts> {
   #visitSession(session: ScannedSession): void {
     const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#buckets;
-    const { sessions } = this.#inputs;
+    const { sessions } = this.inputs;
     this.#takesOwn = passesSession(sessions, session);
     this.#takesOthers = hasOthers && sessions.passesNone;
     const isInSpan = this.#takesOwn && lastMs >= fromMs && startMs < toMs;
     if (!isInSpan && !this.#takesOthers) return;
     this.#isSelected = false;
-    session.forEachSlice(this.#visitSlice);
+    session.forEachSlice(this.#select);
     // A session with a selected event counts as a whole, in the bucket where it starts.
     if (isInSpan && this.#isSelected && startMs >= fromMs) this.#countSession(session);
   }
 
   /** Counts the selected events of a slice. */
-  #select(
-    { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits }: LoadedSegment,
-    start: number,
-    end: number,
-  ): void {
+  readonly #select = (segment: LoadedSegment, start: number, end: number): void => {
+    const { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits } = segment;
     const test = this.#events;
     const actor = this.#actor;
     const [takesOwn, takesOthers] = [this.#takesOwn, this.#takesOthers];
@@ -154,7 +146,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
       this.#selected++;
       if (name === PAGE_VIEW) this.#views++;
     }
-  }
+  };
 
   #enterBucket(ms: number): void {
     const bucket = this.#buckets.at(ms);
@@ -195,7 +187,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     tally.durationsMs[bucket]! += durationMs;
     if (isBounce(session)) {
       tally.bounces[bucket]!++;
-      if (this.#inputs.listed === "bounces") this.#behind.add(session.actor, session.startMs);
+      if (this.inputs.listed === "bounces") this.#behind.add(session.actor, session.startMs);
     }
     this.#durations.add(bucket, durationMs);
   }

@@ -96,7 +96,6 @@ class CohortMasks extends EventMasks {
 
 /** Follows one actor after the other, keeping only the periods with a start event and with a return. */
 class CohortVisitor implements Visitor<CohortCounts> {
-  readonly #inputs: CohortInputs;
   readonly #masks: CohortMasks;
   readonly #periods: SpanFinder;
   readonly #sizes: Int32Array;
@@ -121,9 +120,8 @@ class CohortVisitor implements Visitor<CohortCounts> {
   /** The bits that matter in the current period and have not occurred in it. */
   #wanted = 0;
 
-  constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
+  constructor(private readonly inputs: CohortInputs, words: readonly Int32Array[]) {
     const { periods, cohortCount, cellCount } = inputs;
-    this.#inputs = inputs;
     const [scope, start, back] = [inputs.scope, inputs.start, inputs.back]
       .map((passes) => new EventTest(passes, words));
     this.#masks = new CohortMasks(scope!, start!, back!);
@@ -143,7 +141,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { cohort, returnsToMs } = this.#inputs;
+    const { cohort, returnsToMs } = this.inputs;
     this.#startCount = 0;
     this.#returnCount = 0;
     this.#period = -1;
@@ -152,7 +150,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
     followRuns(actor, timeline, this.#follow);
     if (this.#startCount === 0) return;
     this.#count();
-    const { listed, united } = this.#inputs;
+    const { listed, united } = this.inputs;
     if (listed !== null) this.#list(actor, listed);
     if (united !== null) this.#unite(united);
   }
@@ -188,7 +186,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   };
 
   #enter(ms: number): void {
-    const { cohort, cohortCount, returnsToMs } = this.#inputs;
+    const { cohort, cohortCount, returnsToMs } = this.inputs;
     if (ms >= returnsToMs) return this.#leave();
     const period = this.#periods.at(ms);
     const isOfCohorts = period < cohortCount;
@@ -217,7 +215,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   #count(): void {
-    const { criterion, cellCount } = this.#inputs;
+    const { criterion, cellCount } = this.inputs;
     const returns = this.#returns;
     const returnCount = this.#returnCount;
     const cells = this.#cells;
@@ -241,7 +239,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
 
   /** Counts the actor once for all united cohorts that it is in. */
   #unite({ isUnited, periodCount }: UnitedCohorts): void {
-    const { criterion, cellCount } = this.#inputs;
+    const { criterion, cellCount } = this.inputs;
     const starts = this.#starts.subarray(0, this.#startCount)
       .filter((cohort) => isUnited[cohort] === 1);
     if (starts.length === 0) return;
@@ -262,7 +260,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   #list(actor: number, { cohort, period }: ListedCohort): void {
-    const { criterion } = this.#inputs;
+    const { criterion } = this.inputs;
     const start = this.#starts.subarray(0, this.#startCount).indexOf(cohort);
     if (start === -1) return;
     const returns = this.#returns.subarray(0, this.#returnCount);

@@ -19,17 +19,14 @@ export interface NewcomerInputs {
  * Meanwhile the database reads which of them are new: see `withNewcomers`.
  */
 export class NewcomerFinder {
-  readonly #inputs: NewcomerInputs;
   readonly #actors = new GrowingList(new Int32Array(1_024));
   readonly #places = new GrowingList(new Int32Array(1_024));
 
-  constructor(inputs: NewcomerInputs) {
-    this.#inputs = inputs;
-  }
+  constructor(private readonly inputs: NewcomerInputs) {}
 
   /** Returns the time of the timeline's first counted event; null: not in the span, so the actor is not new. */
   firstMs(timeline: Timeline): number | null {
-    const { span, technical } = this.#inputs;
+    const { span, technical } = this.inputs;
     const firstMs = firstCountedMs(timeline, technical);
     return firstMs >= span.fromMs && firstMs < span.toMs ? firstMs : null;
   }

@@ -171,8 +171,6 @@ interface Cursor {
 export class PropertyFigures {
   readonly #scope: MatchTests["scope"];
   readonly #test: MatchTests["tests"][number];
-  readonly #measure: FigureMeasure;
-  readonly #lines: Breakdown | null;
   readonly #idsOf: IdsOf | null;
   readonly #buckets: SpanFinder;
   readonly #bucketCount: number;
@@ -187,14 +185,12 @@ export class PropertyFigures {
   constructor(
     { scope, tests }: MatchTests,
     match: number,
-    measure: FigureMeasure,
+    private readonly measure: FigureMeasure,
     buckets: readonly Span[],
-    lines: Breakdown | null = null,
+    private readonly lines: Breakdown | null = null,
   ) {
     this.#scope = scope;
     this.#test = tests[match]!;
-    this.#measure = measure;
-    this.#lines = lines;
     this.#idsOf = lines === null ? null : idsFrom(lines.from);
     this.#buckets = new SpanFinder(buckets);
     this.#bucketCount = buckets.length;
@@ -223,7 +219,7 @@ export class PropertyFigures {
   #cursorOf(segment: LoadedSegment): Cursor {
     let cursor = this.#cursors.get(segment);
     if (cursor === undefined) {
-      const column = segment.column(numbersName(this.#measure.key)) as NumberColumn;
+      const column = segment.column(numbersName(this.measure.key)) as NumberColumn;
       cursor = { column, next: 0 };
       this.#cursors.set(segment, cursor);
     }
@@ -240,7 +236,7 @@ export class PropertyFigures {
     if (!this.#test.passes(name, path, context, actor, eventBits)) return;
     const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     const { number } = decimal;
-    if (isPercentile(this.#measure.kind)) return this.#gathered.add(place, number);
+    if (isPercentile(this.measure.kind)) return this.#gathered.add(place, number);
     const sums = this.#sums[place] ??= noSums();
     sums.sum.add(decimal);
     sums.count++;
@@ -249,7 +245,7 @@ export class PropertyFigures {
   }
 
   #lineOf(actor: number, segment: LoadedSegment, at: number): number {
-    const lines = this.#lines;
+    const lines = this.lines;
     if (lines === null) return 0;
     const ids = this.#idsOf!(segment);
     return lines.lineOf[(ids === null ? actor : ids[at]!) - lines.idsFrom]!;

@@ -47,7 +47,6 @@ export interface WatchedCounts {
 
 /** Counts the events of a few actors in the watched spans. */
 class WatchedVisitor implements Visitor<WatchedCounts> {
-  readonly #inputs: WatchedInputs;
   readonly #tests: MatchTests;
   /** By actor: the places of its spans in `watched`, by time. Most actors have none. */
   readonly #placesOf: ReadonlyMap<number, readonly number[]>;
@@ -57,9 +56,8 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #amounts = new PlaceAmounts();
   readonly #taken: TakenEvent[] = [];
 
-  constructor(inputs: WatchedInputs, words: readonly Int32Array[]) {
+  constructor(private readonly inputs: WatchedInputs, words: readonly Int32Array[]) {
     const { watched } = inputs;
-    this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
     const last = watched.reduce((max, { actor }) => Math.max(max, actor), 0);
     this.#isWatched = new Uint8Array(last + 1);
@@ -85,7 +83,7 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
     const { fromMs, times, traffics } = segment;
-    const { watched, ofSessions } = this.#inputs;
+    const { watched, ofSessions } = this.inputs;
     const places = this.#placesOf.get(actor)!;
     let next = 0;
     for (let at = start; at < end; at++) {
@@ -120,13 +118,13 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
       const sum = place * tests.length + match;
       totals[sum]!++;
       this.#addNumber(sum, match, segment, at);
-      if (!this.#inputs.isListing) continue;
+      if (!this.inputs.isListing) continue;
       this.#taken.push({ match, segmentId: segment.segmentId, place: segment.storedPlace(at) });
     }
   }
 
   #addNumber(sum: number, match: number, segment: LoadedSegment, at: number): void {
-    const key = this.#inputs.summed[match]!;
+    const key = this.inputs.summed[match]!;
     const number = key === null ? null : numberAt(segment, key, at);
     if (number !== null) this.#amounts.add(sum, number);
   }
