@@ -3,7 +3,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { DAY_MS } from "../../src/limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { LINK_DAYS_MAX } from "../../src/projection/projection_limits.ts";
-import { readRolledAcquisition } from "../../src/reports/acquisition/rolled_acquisition.ts";
+import { readRolledAcquisition } from "../../src/reports/acquisition/acquisition_scan.ts";
 import { NEVER } from "../../src/store/no_day.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";

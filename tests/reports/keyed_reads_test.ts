@@ -4,7 +4,7 @@ import { DAY_MS } from "../../src/limits.ts";
 import { wholeRows } from "../../src/reports/events/whole_rows.ts";
 import { readRolledSessions } from "../../src/reports/kpis/rolled_sessions.ts";
 import { pathsAfter } from "../../src/reports/ranked/path_rows.ts";
-import type { RolledSpan } from "../../src/reports/rollups/rolled_span.ts";
+import type { RolledSpan } from "../../src/reports/rollups/rolled_up.ts";
 import { readTail } from "../../src/reports/rollups/rolled_tail.ts";
 import { sumPeople } from "../../src/reports/visits/person_sums.ts";
 import { listVisits, readFound } from "../../src/reports/visits/visit_list.ts";

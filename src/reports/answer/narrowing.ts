@@ -11,8 +11,7 @@ import { type Range, spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
-import { rolledSpan } from "../rollups/rolled_span.ts";
-import { readRolledVisitors } from "../rollups/rolled_up.ts";
+import { readRolledVisitors, rolledSpan } from "../rollups/rolled_up.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 
 /** The limits of reads of a share. */

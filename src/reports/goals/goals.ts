@@ -10,8 +10,7 @@ import { type Goal, GoalMatchShown, GoalValueShown, listGoals } from "../saved/g
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
 import { type Conversions, scanGoals, type WantedGoal } from "./goal_scan.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
-import { rolledSpan } from "../rollups/rolled_span.ts";
-import { readRolledVisitors } from "../rollups/rolled_up.ts";
+import { readRolledVisitors, rolledSpan } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
 
 /** Returns what to count for a goal, and a key that is equal for goals with equal counts. */

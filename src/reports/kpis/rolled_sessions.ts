@@ -3,8 +3,7 @@ import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { BOUNCE } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import type { RolledSpan } from "../rollups/rolled_span.ts";
-import { bucketsOfDays } from "../rollups/rolled_up.ts";
+import { bucketsOfDays, type RolledSpan } from "../rollups/rolled_up.ts";
 
 /** The figures of the counted sessions of one span. */
 export interface SessionsAndMedian {

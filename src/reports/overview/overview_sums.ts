@@ -1,6 +1,5 @@
 import { arrayLiterals, type Row, type Sql } from "../../db/sql.ts";
-import { startDays } from "../rollups/rolled_up.ts";
-import { rolledSpan } from "../rollups/rolled_span.ts";
+import { rolledSpan, startDays } from "../rollups/rolled_up.ts";
 import type { Range } from "../../query/range.ts";
 import type { Scope } from "../../query/selection.ts";
 import type { OverviewDays } from "./overview_days.ts";

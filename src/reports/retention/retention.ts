@@ -13,7 +13,7 @@ import { Cohort } from "./cohort.ts";
 import type { UnitedCohorts } from "./cohort_visitor.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
-import { rolledSpan } from "../rollups/rolled_span.ts";
+import { rolledSpan } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
 import { addCohorts, withoutSmallCohorts } from "./small_cohorts.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";

@@ -2,7 +2,7 @@ import type { Row } from "../../db/sql.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import type { CohortQuestion, CountedCohort } from "./retention_scan.ts";
-import type { RolledSpan } from "../rollups/rolled_span.ts";
+import type { RolledSpan } from "../rollups/rolled_up.ts";
 import { countTail } from "../rollups/rolled_tail.ts";
 
 /**

@@ -5,7 +5,6 @@ import type { Span } from "../../query/selection.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { NEVER } from "../../store/no_day.ts";
-import type { RolledSpan } from "./rolled_span.ts";
 import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** Counts what people did in a part of a day. */
@@ -45,7 +44,7 @@ type TailVisitors = "visitors" | "newVisitors" | "visitorsInBucket" | "newInBuck
  */
 export async function readTail(
   source: TimelineSource,
-  { projectId, fromDay, toDay }: Pick<RolledSpan, "projectId" | "fromDay" | "toDay">,
+  { projectId, fromDay, toDay }: Readonly<Record<"projectId" | "fromDay" | "toDay", number>>,
   tail: Span,
   lastStart: number,
 ) {
