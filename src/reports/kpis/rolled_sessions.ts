@@ -1,5 +1,5 @@
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
-import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
+import { arrayLiterals, type Row, type Sql } from "../../db/sql.ts";
 import { BOUNCE } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
@@ -102,10 +102,9 @@ async function readSeconds(
 }
 
 /** A session whose length is wanted: that at a rank among those of one second. */
-interface Wanted {
+interface Wanted extends Span {
   /** Of its bucket, or after all of them of the whole span. */
   readonly place: number;
-  readonly span: Span;
   readonly seconds: number;
   readonly offset: number;
 }
@@ -135,7 +134,7 @@ async function readMedians(
 ): Promise<(number | null)[]> {
   const found = await readSeconds(sql, rolled, starts);
   const wanted = found.flatMap((lengths, place) =>
-    middleOf(lengths).map((one): Wanted => ({ place, span: buckets[place] ?? rolled.span, ...one }))
+    middleOf(lengths).map((one): Wanted => ({ place, ...buckets[place] ?? rolled.span, ...one }))
   );
   const lengths = await readLengths(sql, rolled.projectId, wanted);
   const medians = found.map((): number | null => null);
@@ -155,12 +154,7 @@ async function readLengths(
   wanted: readonly Wanted[],
 ): Promise<number[]> {
   const asked = wanted.filter(({ seconds }) => seconds >= 0);
-  const arrays = [
-    asked.map(({ seconds }) => seconds),
-    asked.map(({ span }) => span.fromMs),
-    asked.map(({ span }) => span.toMs),
-    asked.map(({ offset }) => offset),
-  ];
+  const arrays = arrayLiterals(["seconds", "fromMs", "toMs", "offset"], asked);
   const rows = asked.length === 0 ? [] : await sql.query<{ duration_ms: number }>(
     `SELECT found.duration_ms
     FROM unnest($2::text::int8[], $3::text::int8[], $4::text::int8[], $5::text::int8[])
@@ -175,7 +169,7 @@ async function readLengths(
       ORDER BY 1 OFFSET w.after LIMIT 1
     ) AS found
     ORDER BY w.n`,
-    [projectId, ...arrays.map(arrayLiteral)],
+    [projectId, ...arrays],
   );
   let next = 0;
   return wanted.map(({ seconds }) => seconds < 0 ? 0 : rows[next++]!.duration_ms);

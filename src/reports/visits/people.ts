@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Row } from "../../db/sql.ts";
 import { invalidCursor, readAll } from "../../query/parameters.ts";
 import {
   afterCursor,
@@ -9,6 +8,7 @@ import {
   type RowCursor,
 } from "../../query/row_cursor.ts";
 import { keyedRow } from "../../db/keyed_rows.ts";
+import type { KnownPerson } from "../../query/person_id.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";
@@ -39,11 +39,8 @@ export const PersonRow = z.object({
   value: PersonValue.describe("Of all conversions of goals with a value, by currency"),
 }).meta({ id: "Person" });
 
-interface FoundPerson extends Row {
-  readonly actor_id: number;
+interface FoundPerson extends KnownPerson {
   readonly last_ms: number;
-  readonly kind: "u" | "a" | "h";
-  readonly actor: string;
   readonly first_ms: number | null;
 }
 
@@ -85,7 +82,7 @@ async function readFound(
   const project = params.int(scope.projectId);
   const lists = `${params.ints(actors)}, ${params.bigints(ms)}`;
   return await sql.query<FoundPerson>(
-    `SELECT k.actor_id, k.last_ms, i.kind::text AS kind, i.value AS actor, a.first_ms
+    `SELECT k.actor_id, k.last_ms, i.kind::text AS kind, i.value, a.first_ms
     FROM unnest(${lists}) AS k (actor_id, last_ms)
     CROSS JOIN ${keyedRow("identities v", "v.identity_id = k.actor_id", project)} AS i
     LEFT JOIN ${keyedRow("actors v", "v.actor_id = k.actor_id", project)} AS a ON true
@@ -116,8 +113,8 @@ async function listPeople(
   return listed;
 }
 
-const cursorOf = ({ last_ms, kind, actor }: FoundPerson): string =>
-  encodeRowCursor({ counts: [last_ms], value: kind + actor });
+const cursorOf = ({ last_ms, kind, value }: FoundPerson): string =>
+  encodeRowCursor({ counts: [last_ms], value: kind + value });
 
 const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
 
@@ -132,7 +129,7 @@ async function page(
   const { rows: shown, nextCursor } = cutPage(listed, limit, cursorOf);
   const goals = await listGoals(sql, projectId);
   const sums = await sumPeople(read, shown.map(({ actor_id }) => actor_id), span, goals);
-  const rows = shown.map(({ kind, actor, first_ms, last_ms }, i) => {
+  const rows = shown.map(({ kind, value: actor, first_ms, last_ms }, i) => {
     const { lastMs, visits, pageviews, events, value } = sums[i]!;
     return {
       actor,
