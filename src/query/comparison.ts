@@ -124,6 +124,13 @@ function namedRange(
   }
 }
 
+const PREVIOUS = new URLSearchParams({ compare: "previous" });
+
+/** Returns the range that `compare=previous` means. Throws Problem naming `compare`. */
+export function previousOf(range: Range, asOfMs: number): Range {
+  return readComparison(PREVIOUS, range, range.timezone, asOfMs)!;
+}
+
 /** Returns the range `days` local days earlier; of an unfinished range, only as much as has passed. */
 export function daysEarlier(range: Range, days: number, asOfMs: number): Range {
   return cutToElapsed(earlierRange(range, { days }), range, asOfMs);

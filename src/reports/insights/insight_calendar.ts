@@ -1,6 +1,6 @@
 import { INSIGHT_WEEKS } from "../../limits.ts";
 import { bucketsOf } from "../../query/buckets.ts";
-import { daysEarlier, readComparison } from "../../query/comparison.ts";
+import { daysEarlier, previousOf } from "../../query/comparison.ts";
 import { dateAt, localTime } from "../../query/local_dates.ts";
 import { type Range, spanOf, startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
@@ -125,12 +125,7 @@ function segmentsOf(current: Span, previous: Span, days: readonly Span[]): Segme
  */
 export function calendarOf(range: Range, asOfMs: number, firstEventMs: number) {
   const { timezone } = range;
-  const previous = readComparison(
-    new URLSearchParams({ compare: "previous" }),
-    range,
-    timezone,
-    asOfMs,
-  )!;
+  const previous = previousOf(range, asOfMs);
   const since = dateAt(firstEventMs, timezone);
   const passed = daysOf(range, asOfMs);
   // Up to a week has each weekday once, so that a part of a day has one counterpart in each week.

@@ -1,12 +1,10 @@
 import { bucketsOf, readInterval } from "../../query/buckets.ts";
-import { readComparison } from "../../query/comparison.ts";
+import { previousOf } from "../../query/comparison.ts";
 import { invalidParameter, readAll } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 
 /** The days of a list of projects, in one time zone. */
 export type OverviewDays = ReturnType<typeof readDays>;
-
-const INTERVALS = { allowHour: false };
 
 function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Range {
   const range = readRange(query, timezone, asOfMs);
@@ -24,8 +22,6 @@ function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Ra
   return range;
 }
 
-const PREVIOUS = new URLSearchParams({ compare: "previous" });
-
 /**
  * Reads `from`, `to`, `timezone` and `interval` for a project whose own time zone is `timezone`. `before`: as
  * many days before the range; for an unfinished range, cut to the length that has passed.
@@ -36,12 +32,12 @@ export function readDays(query: URLSearchParams, timezone: string, asOfMs: numbe
   // Read in this order: the range comes first.
   const { range, interval } = readAll({
     range: () => dates = readDates(query, timezone, asOfMs),
-    interval: () => readInterval(query, dates, INTERVALS),
+    interval: () => readInterval(query, dates, { allowHour: false }),
   });
   return {
     range,
     interval,
     buckets: bucketsOf(range, interval),
-    before: readComparison(PREVIOUS, range, range.timezone, asOfMs)!,
+    before: previousOf(range, asOfMs),
   };
 }

@@ -20,8 +20,6 @@ import {
 
 const requireSegment = requirerOf(SEGMENT_KIND);
 
-type OfProject = Pick<Project, "projectId">;
-
 /** Reply of `GET /v1/segments`. */
 export const SegmentsReply = replyShown({
   segments: z.array(SegmentShown).describe("By slug."),
@@ -65,7 +63,7 @@ export async function getSegments(
 /** `GET /v1/segments/:slug`: one segment. Throws `not_found`. */
 export async function getSegment(
   sql: Sql,
-  { projectId }: OfProject,
+  { projectId }: Pick<Project, "projectId">,
   { slug = "" }: Readonly<Record<string, string>>,
 ): Promise<Response> {
   return json(await requireSegment(sql, projectId, slug));
