@@ -3,18 +3,77 @@ import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { rangeTooLarge } from "../../query/parameters.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { type Goal, GoalMatchShown, GoalValueShown, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
-import { type Conversions, scanGoals, type WantedGoal } from "./goal_scan.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledVisitors, rolledSpan } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
+import type { Span } from "../../query/selection.ts";
+import { prepareNumbers } from "../../scans/number_columns.ts";
+import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
+import { figuresOf } from "../visitors/property_figures.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 
-/** Returns what to count for a goal, and a key that is equal for goals with equal counts. */
-function wantedOf({ match, value }: Goal): WantedGoal & { readonly key: string } {
+interface Conversions {
+  /** Distinct actors. */
+  readonly uniqueConversions: number;
+  /** Events. */
+  readonly totalConversions: number;
+}
+
+/**
+ * Counts the conversions of the wanted goals, in their order, in the whole span and in each bucket, in one scan.
+ * `amount`: the exact sum of the property; 0 without one. `visitors`: the distinct actors of all selected events;
+ * 0 without `countsVisitors`.
+ */
+async function scanGoals(
+  read: ScanSource,
+  buckets: readonly Span[],
+  wanted: readonly ReturnType<typeof wantedOf>[],
+  countsVisitors: boolean,
+) {
+  const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
+  const properties = new Set(wanted.flatMap(({ property }) => property ?? []));
+  const goalMatches = wanted.map(({ match }) => match);
+  const columns = [...properties].map((property) => ({ property }));
+  const { selected, matches } = await selectMatches(read, span, goalMatches, { columns });
+  for (const key of properties) prepareNumbers(selected.timelines, key);
+  const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
+  const inputs: MatchInputs = {
+    matches,
+    buckets,
+    countsVisitors,
+    figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
+    figuresOfWhole: true,
+  };
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs, { askedEvents: matches.scope });
+  const amounts = new Map(
+    summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),
+  );
+  const goals = wanted.map((_, i) => {
+    const place = i * buckets.length;
+    const series = buckets.map((_, bucket): Conversions => ({
+      uniqueConversions: counts.actorsOf[place + bucket]!,
+      totalConversions: counts.totalsOf[place + bucket]!,
+    }));
+    return {
+      uniqueConversions: counts.actors[i]!,
+      totalConversions: series.reduce((sum, { totalConversions }) => sum + totalConversions, 0),
+      amount: amounts.get(i) ?? 0,
+      series,
+    };
+  });
+  return { visitors: counts.visitors, goals };
+}
+
+/**
+ * Returns the events of a goal, the property whose numbers are summed over them (null: none), and a key that is equal for
+ * goals with equal counts.
+ */
+function wantedOf({ match, value }: Goal) {
   const property = worthProperty(value);
   return { match, property, key: JSON.stringify([match, property]) };
 }
