@@ -2,11 +2,21 @@ import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { isRefused, unavailability } from "../../db/refusal.ts";
 import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { statementsRunBy } from "../../db/wrapped_sql.ts";
-import type { TurnOwner } from "../../turns/owner_turns.ts";
+import { OwnerTurns, type TurnOwner } from "../../turns/owner_turns.ts";
 import { Problem, retryable } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
-import { turnsOf } from "./read_turns.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
+import { READ_CONNECTIONS_MAX } from "../../limits.ts";
+
+const turns = new WeakMap<Database, OwnerTurns>();
+
+/** Returns the turns of a database: as many at once as it has connections for reads. */
+export function turnsOf(reads: Database): OwnerTurns {
+  return turns.getOrInsertComputed(
+    reads,
+    () => new OwnerTurns(reads.engine === "postgres" ? READ_CONNECTIONS_MAX : 1),
+  );
+}
 
 /** SQLSTATE of a cancelled statement. */
 const CANCELLED = "57014";

@@ -11,8 +11,7 @@ import type { Lines } from "./line_stream.ts";
 import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
 import { newestStored } from "./stored_newest.ts";
-import { turnsOf } from "../answer/read_turns.ts";
-import { atOneMoment } from "../answer/time_limit.ts";
+import { atOneMoment, turnsOf } from "../answer/time_limit.ts";
 import {
   type EventsContext,
   nextCursor,
