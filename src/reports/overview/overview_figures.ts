@@ -84,8 +84,8 @@ const wholeOf = (own: number, imported: ImportedBuckets | null): number | null =
   withImported(own, imported?.whole ?? null, imported?.wholeHasOwn ?? true);
 
 /**
- * Returns a project's visitors in the range, with its imported days, and how they changed against those before. `isImported`:
- * whether the range has such days; `seriesOf` adds those of each bucket to own visitors.
+ * Returns a project's visitors in the range, with its imported days, and how they changed against those before.
+ * `isImported`: whether the range has such days; `seriesOf` adds those of each bucket to own visitors.
  */
 export async function figuresOf(listed: ListedProject, own: OwnVisitors) {
   const { range, before, buckets } = listed.days;
