@@ -213,10 +213,9 @@ async function partOf(
 
 async function* spreadParts(
   source: PartSource,
-  eventsOf: ReadonlyMap<number, number>,
+  ascending: readonly (readonly [actor: number, events: number])[],
 ): AsyncGenerator<SegmentsPart> {
   const { heads, actorOf, eventsMax } = source;
-  const ascending = [...eventsOf].sort(([a], [b]) => a - b);
   const groups = batchesOf(ascending, ([, events]) => events, PART_SHARE * eventsMax);
   const reads = groups.map((group) => () => {
     const actors = new Set(group.map(([actor]) => actor));
@@ -266,5 +265,5 @@ export async function* readParts(source: PartSource): AsyncGenerator<SegmentsPar
     openMemory.release();
     memory.release();
   }
-  if (spread.collected() === null) yield* spreadParts(source, spread.eventsOf);
+  if (spread.collected() === null) yield* spreadParts(source, spread.eventsOf());
 }

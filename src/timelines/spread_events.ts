@@ -17,8 +17,8 @@ export function spreadEvents(
   eventsMax: number,
   memory: MemoryScope,
 ) {
-  /** How many of the added events each spread actor has. */
-  const eventsOf = new Map<number, number>();
+  /** How many of the added events each actor has. */
+  const counts = new Int32Array(actorOf.length);
   let events = 0;
   let segments: LoadedSegment[] | null = [];
   /** Adds the spread actors' events by identities from `from` to before `to`. */
@@ -28,10 +28,12 @@ export function spreadEvents(
       identity >= from && identity < to && isSpread[actorOf[identity]!] === 1;
     const before = events;
     for (let run = 0; run < identities.length; run++) {
-      if (!keeps(identities[run]!)) continue;
-      const actor = actorOf[identities[run]!]!;
+      const identity = identities[run]!;
+      if (identity < from || identity >= to) continue;
+      const actor = actorOf[identity]!;
+      if (isSpread[actor] !== 1) continue;
       const count = starts[run + 1]! - starts[run]!;
-      eventsOf.set(actor, (eventsOf.get(actor) ?? 0) + count);
+      counts[actor]! += count;
       events += count;
     }
     if (events === before || segments === null) return;
@@ -43,5 +45,10 @@ export function spreadEvents(
   /** Returns all collected events, as segments ordered by their first events; null: there are too many. */
   const collected = (): readonly LoadedSegment[] | null =>
     segments?.toSorted((a, b) => a.fromMs - b.fromMs || a.segmentId - b.segmentId) ?? null;
+  /** Returns how many of the added events each spread actor has, in the order of the actors. */
+  const eventsOf = (): [
+    actor: number,
+    events: number,
+  ][] => [...counts.entries().filter(([, count]) => count > 0)];
   return { eventsOf, add, collected };
 }

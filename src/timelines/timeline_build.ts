@@ -21,6 +21,26 @@ export interface RunTable extends Omit<TimelineColumns, "cuts"> {
   readonly end: number;
 }
 
+/**
+ * Counts the runs of each actor, at the place after it. The loops over runs are functions of their own: V8 compiles
+ * these once, but parts of a longer function again with each call.
+ * @returns the least and the greatest actor
+ */
+function countRuns(
+  { identities }: LoadedSegment,
+  actorOf: Int32Array,
+  offsets: Int32Array,
+): readonly [first: number, last: number] {
+  let [first, last] = [actorOf.length, -1];
+  for (let i = 0; i < identities.length; i++) {
+    const actor = actorOf[identities[i]!]!;
+    offsets[actor + 1]!++;
+    if (actor < first) first = actor;
+    if (actor > last) last = actor;
+  }
+  return [first, last];
+}
+
 /** Counts the runs of each actor and sums them up; a part of the timelines has runs of only some actors. */
 async function offsetsOf(
   segments: Segments,
@@ -29,13 +49,10 @@ async function offsetsOf(
   const yieldIfDue = yielding();
   const offsets = new Int32Array(actorOf.length + 1);
   let [first, last] = [actorOf.length, -1];
-  for (const { identities } of segments) {
-    for (let i = 0; i < identities.length; i++) {
-      const actor = actorOf[identities[i]!]!;
-      offsets[actor + 1]!++;
-      if (actor < first) first = actor;
-      if (actor > last) last = actor;
-    }
+  for (const segment of segments) {
+    const [least, greatest] = countRuns(segment, actorOf, offsets);
+    first = Math.min(first, least);
+    last = Math.max(last, greatest);
     await yieldIfDue();
   }
   for (let actor = first; actor <= last; actor++) offsets[actor + 1]! += offsets[actor]!;
@@ -43,26 +60,36 @@ async function offsetsOf(
   return { offsets, first: Math.min(first, last + 1), end: last + 1 };
 }
 
+/** Writes the runs of a segment, each where the next one of its actor is written. */
+function placeRuns(
+  { identities, starts, ends, runBits }: LoadedSegment,
+  number: number,
+  actorOf: Int32Array,
+  next: Int32Array,
+  into: Pick<RunTable, typeof RUN_COLUMNS[number]>,
+): void {
+  const { segmentOf, starts: intoStarts, ends: intoEnds, runBits: intoBits } = into;
+  for (let run = 0; run < identities.length; run++) {
+    const at = next[actorOf[identities[run]!]!]!++;
+    segmentOf[at] = number;
+    intoStarts[at] = starts[run]!;
+    intoEnds[at] = ends[run]!;
+    intoBits[at] = runBits[run]!;
+  }
+}
+
 /** Returns the runs of all actors: those of one actor side by side, in the order of the segments. */
 async function runsOf(segments: Segments, actorOf: Int32Array): Promise<RunTable> {
   const { offsets, first, end } = await offsetsOf(segments, actorOf);
   const yieldIfDue = yielding();
   const column = () => new Int32Array(offsets[end]!);
-  const [segmentOf, starts, ends, runBits] = [column(), column(), column(), column()];
+  const runs = { segmentOf: column(), starts: column(), ends: column(), runBits: column() };
   const next = offsets.slice();
   for (const [number, segment] of segments.entries()) {
-    // Each list of the segment is looked up once, not once per run.
-    const { identities, starts: ofStarts, ends: ofEnds, runBits: ofBits } = segment;
-    for (let run = 0; run < identities.length; run++) {
-      const at = next[actorOf[identities[run]!]!]!++;
-      segmentOf[at] = number;
-      starts[at] = ofStarts[run]!;
-      ends[at] = ofEnds[run]!;
-      runBits[at] = ofBits[run]!;
-    }
+    placeRuns(segment, number, actorOf, next, runs);
     await yieldIfDue();
   }
-  return { offsets, first, end, segmentOf, starts, ends, runBits };
+  return { offsets, first, end, ...runs };
 }
 
 /** Returns by segment 1 if all of its events are later than those of all segments before it. */
@@ -75,30 +102,51 @@ function areLater(segments: Segments): Uint8Array {
   });
 }
 
-/** Finds the actors with a run that begins before the previous one has ended. */
+/** Whether a run of an actor begins after the one before it has ended. */
+function follows(
+  segments: Segments,
+  { segmentOf, starts, ends }: ActorRuns,
+  isLater: Uint8Array,
+  run: number,
+): boolean {
+  const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
+  // Most segments follow each other in time, so that the times, which are slow to reach, need no check.
+  if (here !== before && isLater[here] === 1) return true;
+  const [last, next] = [segments[before]!, segments[here]!];
+  const nextMs = next.fromMs + next.times[starts[run]!]!;
+  return nextMs > last.toMs || nextMs > last.fromMs + last.times[ends[run - 1]! - 1]!;
+}
+
+/** Finds the actors, from `first` to before `end`, with a run that begins before the previous one has ended. */
+function addInterleaved(
+  segments: Segments,
+  runs: ActorRuns,
+  isLater: Uint8Array,
+  first: number,
+  end: number,
+  found: number[],
+): void {
+  const { offsets } = runs;
+  for (let actor = first; actor < end; actor++) {
+    let run = offsets[actor]! + 1;
+    const runEnd = offsets[actor + 1]!;
+    while (run < runEnd && follows(segments, runs, isLater, run)) run++;
+    if (run < runEnd) found.push(actor);
+  }
+}
+
+/** Returns the actors with a run that begins before the previous one has ended. */
 async function interleavedActors(
   segments: Segments,
-  { offsets, first, end: endActor, segmentOf, starts, ends }:
-    & ActorRuns
-    & Pick<RunTable, "first" | "end">,
+  runs: ActorRuns & Pick<RunTable, "first" | "end">,
   isLater: Uint8Array,
 ): Promise<number[]> {
-  const follows = (run: number): boolean => {
-    const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
-    // Most segments follow each other in time, so that the times, which are slow to reach, need no check.
-    if (here !== before && isLater[here] === 1) return true;
-    const [last, next] = [segments[before]!, segments[here]!];
-    const nextMs = next.fromMs + next.times[starts[run]!]!;
-    return nextMs > last.toMs || nextMs > last.fromMs + last.times[ends[run - 1]! - 1]!;
-  };
   const yieldIfDue = yielding();
   const interleaved: number[] = [];
-  for (let actor = first; actor < endActor; actor++) {
-    let run = offsets[actor]! + 1;
-    const end = offsets[actor + 1]!;
-    while (run < end && follows(run)) run++;
-    if (run < end) interleaved.push(actor);
-    if (actor % ACTORS_UNTIMED === 0) await yieldIfDue();
+  for (let actor = runs.first; actor < runs.end; actor += ACTORS_UNTIMED) {
+    const end = Math.min(actor + ACTORS_UNTIMED, runs.end);
+    addInterleaved(segments, runs, isLater, actor, end, interleaved);
+    await yieldIfDue();
   }
   return interleaved;
 }
