@@ -7,8 +7,7 @@ export interface TaskRange {
 
 /** One thread's share of a job. */
 export interface PoolWork {
-  /** @param inputs what the range needs in addition to the order: see `PoolJob` */
-  run(range: TaskRange, inputs: unknown): void;
+  run(range: TaskRange): void;
   result(): unknown;
 }
 
@@ -20,11 +19,6 @@ export interface PoolJob<Order> {
   readonly ranges: readonly TaskRange[];
   /** About how many events these are: a few are not worth sending to workers. */
   readonly events: number;
-  /**
-   * What a thread needs for a range in addition to the order; absent: nothing.
-   * @param isSent whether its buffers are transferred, and so must hold nothing else
-   */
-  readonly inputsOf?: (range: TaskRange, isSent: boolean) => unknown;
   /** Opens the job on this thread. */
   readonly open: () => PoolWork;
   readonly merge: (a: unknown, b: unknown) => unknown;

@@ -178,13 +178,13 @@ export class ScanPool {
   }
 
   async #performInPlace(
-    { open, ranges, inputsOf }: PoolJob<PoolOrder>,
+    { open, ranges }: PoolJob<PoolOrder>,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const work = open();
     const turn = yielding();
     for (const range of ranges) {
-      work.run(range, inputsOf?.(range, false));
+      work.run(range);
       await turn();
       signal?.throwIfAborted();
     }
@@ -207,7 +207,7 @@ export class ScanPool {
 
   /** @returns whether there is still time to spare when the job has nothing left to do */
   async #helpWith(pooled: PooledJob, spare: SpareTime): Promise<boolean> {
-    const { open, ranges, inputsOf } = pooled.job;
+    const { open, ranges } = pooled.job;
     const endOf = new Map(ranges.map(({ segment, from, to }) => [`${segment} ${from}`, to]));
     let work: PoolWork | null = null;
     let isLeft = true;
@@ -217,7 +217,7 @@ export class ScanPool {
         const piece = nextPiece(pooled.tasks, endOf);
         if (piece === null) break;
         work ??= open();
-        work.run(piece, inputsOf?.(piece, false));
+        work.run(piece);
         this.#assign();
       }
       if (work !== null && !pooled.isOver) pooled.add(work.result());
@@ -263,7 +263,7 @@ export class ScanPool {
    * Sends a worker the next task of a job, or asks for its counts. @returns false: there is nothing to ask
    */
   #request(thread: ScanThread, pooled: PooledJob): boolean {
-    const { id, job: { inputsOf }, opening, visited, closing } = pooled;
+    const { id, opening, visited, closing } = pooled;
     // It is handing over its counts: a further range would start new ones.
     if (closing.has(thread)) return false;
     const range = pooled.tasks.pop();
@@ -274,7 +274,7 @@ export class ScanPool {
       thread.close(id);
       return true;
     }
-    thread.run(id, range, ranges === undefined ? opening : null, inputsOf?.(range, true));
+    thread.run(id, range, ranges === undefined ? opening : null);
     // Recorded before it is visited, because all ranges of a lost worker are visited again.
     if (ranges === undefined) visited.set(thread, [range]);
     else ranges.push(range);

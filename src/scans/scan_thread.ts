@@ -1,5 +1,4 @@
 import { SegmentUnreadable } from "../store/segment_head.ts";
-import { ownBuffers } from "./own_buffers.ts";
 import type { TaskRange } from "./pool_job.ts";
 import type { JobOpening, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
 
@@ -48,16 +47,12 @@ export class ScanThread {
     return this.#sent - Atomics.load(this.#answered, 0);
   }
 
-  /**
-   * @param opening with the first range of a job, else null
-   * @param inputs what the range needs in addition to the order; its buffers are transferred
-   */
-  run(job: number, range: TaskRange, opening: JobOpening | null, inputs: unknown): void {
+  /** @param opening with the first range of a job, else null */
+  run(job: number, range: TaskRange, opening: JobOpening | null): void {
     const first = opening === null ? null : { ...opening, answered: this.#answered };
     this.#requested.push(job);
     this.#sent++;
-    const request: WorkerRequest = { kind: "run", job, range, opening: first, inputs };
-    this.#worker.postMessage(request, { transfer: [...ownBuffers(inputs)] });
+    this.#send({ kind: "run", job, range, opening: first });
   }
 
   /** Asks for the counts of a job, which the worker then frees. */

@@ -32,8 +32,6 @@ export type WorkerRequest =
     readonly range: TaskRange;
     /** With the first range of the job for this worker; else null. */
     readonly opening: WorkerOpening | null;
-    /** What the range needs in addition to the order. */
-    readonly inputs: unknown;
   }
   /** Asks for the job's result, and frees the job. */
   | { readonly kind: "close"; readonly job: number }
@@ -72,7 +70,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const perform = (request: WorkerRequest): WorkerReply | null => {
     const { job } = request;
     if (request.kind === "run") {
-      const { opening, range, inputs } = request;
+      const { opening, range } = request;
       if (opening !== null) {
         noteDropped(opening.droppedBytes);
         ({ answered } = opening);
@@ -81,7 +79,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
       // Also skips ranges that were sent before the pool knew that the job had failed here.
       const known = jobs.get(job);
       if (known !== undefined && Atomics.load(known.stopped, 0) === 0) {
-        known.work.run(range, inputs);
+        known.work.run(range);
       }
       return { job, done: true };
     }

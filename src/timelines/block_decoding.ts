@@ -3,7 +3,7 @@ import type { Blocks } from "../store/segment_head.ts";
 import { SegmentReader } from "../store/segment_reader.ts";
 import type { WantedBlocks } from "../store/stored_segments.ts";
 import { type ColumnsWithBits, EVENT_COLUMNS, roomForBlocks, writeBlocks } from "./hot_columns.ts";
-import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
+import { MemoryScope, type SharedMemory, type Take } from "./shared_memory.ts";
 
 /** Decoded blocks of a segment, in shared memory. */
 export interface DecodedBlocks {
@@ -13,10 +13,15 @@ export interface DecodedBlocks {
   readonly columns: ColumnsWithBits;
 }
 
+/** The stored bytes of blocks, by column. */
+type StoredBytes = ReadonlyMap<ColumnName, Uint8Array>;
+
 /** What all tasks of a decoding share. */
 export interface DecodeOrder {
   /** Their heads have the places of decoded columns only, since they are copied to other threads. */
   readonly decoded: readonly DecodedBlocks[];
+  /** What each of them is decoded from. */
+  readonly stored: readonly StoredBytes[];
 }
 
 /** Blocks of one of the segments, from `from` to before `to`. */
@@ -26,19 +31,31 @@ interface BlockRange {
   readonly to: number;
 }
 
-type ColumnBytes = Readonly<Partial<Record<ColumnName, Uint8Array>>>;
-
 /** One thread's share of a decoding, which it writes into the columns of the order. */
 export class DecodeWork {
+  readonly #readers: SegmentReader[] = [];
+
   constructor(readonly order: DecodeOrder) {}
 
-  /** Throws SegmentUnreadable. @param bytes those of the blocks, by column */
-  run({ segment, from, to }: BlockRange, bytes: unknown): void {
+  /** Throws SegmentUnreadable. */
+  run({ segment, from, to }: BlockRange): void {
     const { wanted: { segmentId, head }, firstPlace, columns } = this.order.decoded[segment]!;
     const blocks: Blocks = { first: from, end: to };
-    const bytesOf = (column: ColumnName) => (bytes as ColumnBytes)[column]!;
-    const reader = new SegmentReader(head, blocks, bytesOf, segmentId);
+    const bytes = this.#readerOf(segment).viewsOf(EVENT_COLUMNS, blocks);
+    const reader = new SegmentReader(head, blocks, (column) => bytes.get(column)!, segmentId);
     writeBlocks(reader, columns, reader.firstPlace - firstPlace);
+  }
+
+  /** Returns a reader of all wanted blocks of a segment. */
+  #readerOf(segment: number): SegmentReader {
+    const { decoded, stored } = this.order;
+    const { head, blocks, segmentId } = decoded[segment]!.wanted;
+    return this.#readers[segment] ??= new SegmentReader(
+      head,
+      blocks,
+      (column) => stored[segment]!.get(column)!,
+      segmentId,
+    );
   }
 
   result(): null {
@@ -53,7 +70,6 @@ interface DecodeJob {
   readonly ranges: readonly BlockRange[];
   /** About how many events are decoded. */
   readonly events: number;
-  readonly inputsOf: (range: BlockRange, isSent: boolean) => unknown;
   readonly open: () => DecodeWork;
   readonly merge: () => null;
 }
@@ -77,6 +93,21 @@ function* blockRanges(readers: readonly SegmentReader[]): Generator<BlockRange> 
 }
 
 /**
+ * Copies bytes into one shared buffer, so that a task is no more than the number of a block: with buffers of its own for
+ * each, a read in parts takes 7.8 % of its processor time for what threads send each other, and 6.8 % without.
+ */
+function sharedBytes(stored: readonly StoredBytes[], take: Take): StoredBytes[] {
+  const all = stored.flatMap((one) => [...one.values()]);
+  const into = new Uint8Array(take(all.reduce((sum, { length }) => sum + length, 0)));
+  let at = 0;
+  const copy = (bytes: Uint8Array): Uint8Array => {
+    into.set(bytes, at);
+    return into.subarray(at, at += bytes.length);
+  };
+  return stored.map((one) => new Map(one.entries().map(([name, bytes]) => [name, copy(bytes)])));
+}
+
+/**
  * Decodes the columns that every read needs of fetched blocks. Those of each reader are in one buffer from
  * `memory`, which the caller then owns. Throws SegmentUnreadable.
  */
@@ -87,32 +118,29 @@ export async function decodeBlocks(
   perform: PerformDecoding,
 ): Promise<DecodedBlocks[]> {
   const scope = new MemoryScope(memory);
+  const sent = new MemoryScope(memory);
   try {
     const decoded = readers.map((reader, i): DecodedBlocks => ({
       wanted: wanted[i]!,
       firstPlace: reader.firstPlace,
       columns: roomForBlocks(reader, scope.take),
     }));
-    const order: DecodeOrder = {
-      decoded: decoded.map((one) => ({ ...one, wanted: withDecodedPlaces(one.wanted) })),
-    };
+    const stored = readers.map((reader) => reader.viewsOf(EVENT_COLUMNS, reader.blocks));
     await perform({
-      orderSent: () => order,
+      orderSent: () => ({
+        decoded: decoded.map((one) => ({ ...one, wanted: withDecodedPlaces(one.wanted) })),
+        stored: sharedBytes(stored, sent.take),
+      }),
       ranges: [...blockRanges(readers)],
       events: readers.reduce((sum, { events }) => sum + events, 0),
-      inputsOf: ({ segment, from, to }, isSent): ColumnBytes => {
-        const [reader, blocks] = [readers[segment]!, { first: from, end: to }];
-        const bytes = isSent
-          ? reader.bytesOf(EVENT_COLUMNS, blocks)
-          : reader.viewsOf(EVENT_COLUMNS, blocks);
-        return Object.fromEntries(bytes);
-      },
-      open: () => new DecodeWork(order),
+      open: () => new DecodeWork({ decoded, stored }),
       merge: () => null,
     });
     return decoded;
   } catch (error) {
     scope.release();
     throw error;
+  } finally {
+    sent.release();
   }
 }
