@@ -21,9 +21,16 @@ import { FRAME_BYTES_MAX, RESTORE_BODIES_BYTES_MAX } from "./archive_limits.ts";
 import { archivedTable } from "./archived_tables.ts";
 import { type ArchivePart, writeArchive } from "./archive_writer.ts";
 import { readFigures } from "./read_figures.ts";
-import { noteRestore, planRestore, restoredProject, restoreProject } from "./restore_plan.ts";
-import { restoreEvents } from "./restored_events.ts";
-import { type RestoredRows, restoreRows } from "./restored_rows.ts";
+import {
+  ArchivedId,
+  noteRestore,
+  planRestore,
+  RestorationWanted,
+  restoredProject,
+  restoreProject,
+} from "./restore_plan.ts";
+import { RestoredEvents, restoreEvents } from "./restored_events.ts";
+import { RestoredRows, restoreRows } from "./restored_rows.ts";
 import { NO_PROJECT } from "./stored_rows.ts";
 
 export interface ArchiveServices extends AuditServices {
@@ -35,8 +42,6 @@ export interface ArchiveServices extends AuditServices {
   readonly footfall: string;
 }
 
-const PROJECT_ID_LENGTH_MAX = 200;
-const PROJECTS_MAX = 100_000;
 const LIMITS = {
   wireBytesMax: FRAME_BYTES_MAX,
   inflatedBytesMax: FRAME_BYTES_MAX,
@@ -64,28 +69,6 @@ export const FRAME_QUERY = {
   project: "Id of the project as which the frame's is restored",
 };
 
-const text = z.string().min(1).max(PROJECT_ID_LENGTH_MAX);
-
-/** Body of `POST /v1/restorations`. */
-export const RestorationWanted = z.strictObject({
-  archive: text,
-  schema: z.int().min(1),
-  projects: z.array(z.strictObject({
-    id: text,
-    as: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "Use letters, digits, _ and -, at most 64."),
-  })).max(PROJECTS_MAX),
-  dryRun: z.boolean().default(false),
-}).meta({ id: "RestorationWanted" });
-
-/** Its reply. */
-export const RestorationPlanned = z.object({
-  projects: z.array(z.object({
-    id: z.string(),
-    as: z.string(),
-    found: z.enum(["nothing", "empty", "begun"]),
-  })),
-}).meta({ id: "RestorationPlanned" });
-
 /** Body of `POST /v1/restorations/frames`. */
 export const FrameBytes = z.string().meta({
   format: "binary",
@@ -93,14 +76,7 @@ export const FrameBytes = z.string().meta({
 });
 
 /** Its reply. */
-export const FrameRestored = z.union([
-  z.object({ stored: z.int(), known: z.int() }),
-  z.object({
-    added: z.int(),
-    same: z.int(),
-    left: z.array(z.object({ table: z.string(), row: z.string(), why: z.string() })),
-  }),
-]).meta({ id: "FrameRestored" });
+export const FrameRestored = z.union([RestoredEvents, RestoredRows]).meta({ id: "FrameRestored" });
 
 function projectOf({ url }: ApiExchange): string | null {
   const project = url.searchParams.get("project");
@@ -183,9 +159,9 @@ export async function postRestoration(
 }
 
 const FrameQuery = z.strictObject({
-  archive: text,
+  archive: ArchivedId,
   kind: z.enum(["rows", "events"]),
-  project: text.default(NO_PROJECT),
+  project: ArchivedId.default(NO_PROJECT),
 });
 
 async function restoreFrameOfRows(

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { moveDigests } from "../auth/zone_change.ts";
 import { holdProject } from "../db/held_project.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
@@ -7,25 +8,36 @@ import { Problem } from "../problem.ts";
 import { archivedTable } from "./archived_tables.ts";
 import { type RestoredRows, restoreRows } from "./restored_rows.ts";
 
-/** Which archive to restore, and as which projects. */
-export interface RestoreWanted {
-  /** The archive's own id. */
-  readonly archive: string;
-  readonly schema: number;
-  readonly projects: readonly { readonly id: string; readonly as: string }[];
-}
+const ID_LENGTH_MAX = 200;
+const PROJECTS_MAX = 100_000;
+
+/** The id of an archive, or of a project in it. */
+export const ArchivedId = z.string().min(1).max(ID_LENGTH_MAX);
+
+/** Body of `POST /v1/restorations`: which archive to restore, and as which projects. */
+export const RestorationWanted = z.strictObject({
+  archive: ArchivedId,
+  schema: z.int().min(1),
+  projects: z.array(z.strictObject({
+    id: ArchivedId,
+    as: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "Use letters, digits, _ and -, at most 64."),
+  })).max(PROJECTS_MAX),
+  dryRun: z.boolean().default(false),
+}).meta({ id: "RestorationWanted" });
+type RestorationWanted = z.output<typeof RestorationWanted>;
 
 /**
- * What exists under the id of a project to restore: nothing, a project without events (which takes the
- * archive's settings), or a project that an earlier run of the same archive began.
+ * Its reply. `found` is what exists under the id: nothing, a project without events (which takes the archive's
+ * settings), or a project that an earlier run of the same archive began.
  */
-export type Found = "nothing" | "empty" | "begun";
-
-export interface PlannedProject {
-  readonly id: string;
-  readonly as: string;
-  readonly found: Found;
-}
+export const RestorationPlanned = z.object({
+  projects: z.array(z.object({
+    id: z.string(),
+    as: z.string(),
+    found: z.enum(["nothing", "empty", "begun"]),
+  })),
+}).meta({ id: "RestorationPlanned" });
+export type PlannedProject = z.output<typeof RestorationPlanned>["projects"][number];
 
 const PROJECT = `
 SELECT p.project_id, s.value AS archive,
@@ -48,7 +60,10 @@ async function findProject(sql: Sql, id: string): Promise<FoundProject | null> {
  * Returns what restoring would do. Throws `conflict` if a project with events exists that was not restored from
  * the same archive, or if the archive is of a later version.
  */
-export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<PlannedProject[]> {
+export async function planRestore(
+  sql: Sql,
+  wanted: RestorationWanted,
+): Promise<PlannedProject[]> {
   const schema = MIGRATIONS.at(-1)!.version;
   if (wanted.schema > schema) {
     throw new Problem(
@@ -78,7 +93,7 @@ export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<Plan
 }
 
 /** Notes which archive these projects are restored from, so that a second run continues with them. */
-export async function noteRestore(sql: Sql, wanted: RestoreWanted): Promise<void> {
+export async function noteRestore(sql: Sql, wanted: RestorationWanted): Promise<void> {
   await sql.query(
     `INSERT INTO settings (name, value)
     SELECT 'restored:' || id, $2::text FROM unnest($1::text::text[]) AS id

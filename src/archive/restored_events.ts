@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Database } from "../db/sql.ts";
 import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
 import { isMembers, parseJson } from "../json_text.ts";
@@ -54,12 +55,9 @@ function assertRow(row: EventRow): void {
   }
 }
 
-/** The result of restoring events. */
-interface RestoredEvents {
-  readonly stored: number;
-  /** Events that were stored before. */
-  readonly known: number;
-}
+/** The result of restoring events; `known`: those that were stored before. */
+export const RestoredEvents = z.object({ stored: z.int(), known: z.int() });
+export type RestoredEvents = z.output<typeof RestoredEvents>;
 
 /**
  * Stores a journal block of an archive in one transaction: each event unchanged, which digests prove afterwards,

@@ -1,23 +1,18 @@
-import type { Sql } from "../db/sql.ts";
-import { arrayLiteral } from "../db/sql.ts";
+import { z } from "zod";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { type ArchivedTable } from "./archived_tables.ts";
 import { rowJson } from "./stored_rows.ts";
 
-/** A row that was not stored, and why, worded for people. */
-export interface LeftRow {
-  readonly table: string;
-  /** The name of the row. */
-  readonly row: string;
-  readonly why: string;
-}
-
-/** The result of restoring rows. */
-export interface RestoredRows {
-  readonly added: number;
-  /** Rows that were stored already, equal to the archive's. */
-  readonly same: number;
-  readonly left: readonly LeftRow[];
-}
+/**
+ * The result of restoring rows. `same`: rows that were stored already, equal to the archive's; `left`: rows that were
+ * not stored, each by its name, and why, worded for people.
+ */
+export const RestoredRows = z.object({
+  added: z.int(),
+  same: z.int(),
+  left: z.array(z.object({ table: z.string(), row: z.string(), why: z.string() })),
+});
+export type RestoredRows = z.output<typeof RestoredRows>;
 
 const COLUMNS = `
 SELECT attname AS name FROM pg_attribute
@@ -120,7 +115,7 @@ async function storeSome(
     await tx.query(`SELECT setval(pg_get_serial_sequence('${table.name}', '${numbered}'),
       (SELECT max(${numbered}) FROM ${table.name}))`);
   }
-  const left: LeftRow[] = [];
+  const left: RestoredRows["left"] = [];
   let equal = 0;
   for (const { number, is_due, is_same } of await tx.query<Look>(lookText(table), params)) {
     const leave = (why: string) =>
@@ -148,7 +143,7 @@ export async function restoreRows(
     await tx.script("SET LOCAL timezone = 'UTC'");
     const size = table.oneByOne === true ? 1 : rows.length;
     let [added, same] = [0, 0];
-    const left: LeftRow[] = [];
+    const left: RestoredRows["left"] = [];
     for (let from = 0; from < rows.length; from += size) {
       const done = await storeSome(tx, table, projectId, rows.slice(from, from + size));
       added += done.added;

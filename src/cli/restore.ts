@@ -1,6 +1,8 @@
 import { eventsOf, type Frame, rowsOf } from "../archive/archive_format.ts";
-import type { Figures } from "../archive/figures.ts";
-import { areSame, NOTHING } from "../archive/figures.ts";
+import { areSame, type Figures, NOTHING } from "../archive/figures.ts";
+import type { PlannedProject } from "../archive/restore_plan.ts";
+import type { RestoredEvents } from "../archive/restored_events.ts";
+import type { RestoredRows } from "../archive/restored_rows.ts";
 import { NO_PROJECT } from "../archive/stored_rows.ts";
 import { eventCount, rowCounts, shownDamage } from "./archive.ts";
 import { checkArchive, type CheckedArchive, framesOf } from "./archive_file.ts";
@@ -18,28 +20,16 @@ const BLOCKS_AT_ONCE = 3;
 const LEFT_SHOWN = 20;
 const FAILED = 1;
 
-interface Planned {
-  readonly id: string;
-  readonly as: string;
-  readonly found: "nothing" | "empty" | "begun";
-}
-
-interface LeftRow {
-  readonly table: string;
-  readonly row: string;
-  readonly why: string;
-}
-
 /** Counts what has been stored so far. */
 class RestoreCounts {
   stored = 0;
   known = 0;
   added = 0;
   same = 0;
-  readonly left: LeftRow[] = [];
+  readonly left: RestoredRows["left"] = [];
 }
 
-const FOUND: Readonly<Record<Planned["found"], string>> = {
+const FOUND: Readonly<Record<PlannedProject["found"], string>> = {
   nothing: "is made",
   empty: "has no event: it takes the archive's settings",
   begun: "was begun by an earlier run of this archive, which goes on",
@@ -50,7 +40,7 @@ async function plan(
   connection: Connection,
   { head }: CheckedArchive,
   dryRun: boolean,
-): Promise<readonly Planned[]> {
+): Promise<readonly PlannedProject[]> {
   const as = call.options.text("project");
   if (as !== null && head.projects.length !== 1) {
     throw new UsageMistake(
@@ -61,7 +51,7 @@ async function plan(
   const body = { archive: head.id, schema: head.schema, projects, dryRun };
   const path = "/v1/restorations";
   try {
-    return (await callApi<{ projects: Planned[] }>(connection, "POST", path, body)).projects;
+    return (await callApi<{ projects: PlannedProject[] }>(connection, "POST", path, body)).projects;
   } catch (error) {
     // The user typed the option, which became this member of the body.
     const [mistake] = error instanceof RequestRefused ? error.errors : [];
@@ -80,12 +70,7 @@ async function restoreRows(
 ): Promise<void> {
   const { of } = rowsOf(frame);
   const query = { archive, kind: "rows", ...of === NO_PROJECT ? {} : { project: idOf(of) } };
-  const done = await postFrame<{ added: number; same: number; left: LeftRow[] }>(
-    connection,
-    query,
-    frame.content,
-    signal,
-  );
+  const done = await postFrame<RestoredRows>(connection, query, frame.content, signal);
   counts.added += done.added;
   counts.same += done.same;
   counts.left.push(...done.left);
@@ -101,7 +86,7 @@ async function restoreEvents(
 ): Promise<void> {
   const { project, block } = eventsOf(frame);
   const query = { archive, kind: "events", project: idOf(project) };
-  const done = await postFrame<{ stored: number; known: number }>(connection, query, block, signal);
+  const done = await postFrame<RestoredEvents>(connection, query, block, signal);
   counts.stored += done.stored;
   counts.known += done.known;
 }
@@ -122,7 +107,7 @@ async function sendAll(
   connection: Connection,
   path: string,
   checked: CheckedArchive,
-  planned: readonly Planned[],
+  planned: readonly PlannedProject[],
 ): Promise<RestoreCounts> {
   const { print, now, signal } = call;
   const asOf = new Map(planned.map(({ id, as }) => [id, as]));
@@ -169,7 +154,7 @@ async function compare(
   call: Call,
   connection: Connection,
   { manifest }: CheckedArchive,
-  planned: readonly Planned[],
+  planned: readonly PlannedProject[],
 ): Promise<Compared[]> {
   const compared: Compared[] = [];
   for (const { id, as } of planned) {
@@ -202,7 +187,7 @@ function shownComparison({ project, archived, stored, verdict }: Compared): stri
   }
 }
 
-function shownLeft(left: readonly LeftRow[]): string {
+function shownLeft(left: RestoredRows["left"]): string {
   const lines = left.slice(0, LEFT_SHOWN)
     .map(({ table, row, why }) => `  ${table}: ${printable(row)}: ${why}\n`);
   const more = left.length > LEFT_SHOWN ? `  and ${grouped(left.length - LEFT_SHOWN)} more\n` : "";

@@ -13,13 +13,17 @@ import { dateAt } from "../query/local_dates.ts";
 import { firstEventMs } from "./first_event.ts";
 import { IMPORTED_BODY_BYTES_MAX } from "./imported_limits.ts";
 import {
-  IMPORTED_DIMENSIONS,
   IMPORTED_SOURCES,
   ImportedDays,
   type ImportedSource,
   SOURCE_NAMES,
 } from "./imported_sums.ts";
-import { listImportedDays, removeImportedDays, storeImportedDays } from "./imported_store.ts";
+import {
+  ImportedExtent,
+  listImportedDays,
+  removeImportedDays,
+  storeImportedDays,
+} from "./imported_store.ts";
 
 export interface ImportedServices extends AuditServices {
   readonly sql: Sql;
@@ -31,20 +35,7 @@ export const ImportedHistoryShown = z.object({
     description:
       "The project's local day of its first counted event: from it on nothing imported is shown",
   }),
-  sources: z.array(z.object({
-    source: z.enum(IMPORTED_SOURCES),
-    from: z.iso.date(),
-    to: z.iso.date(),
-    days: z.int(),
-    dimensions: z.array(z.enum(IMPORTED_DIMENSIONS)),
-    importedAt: z.iso.datetime(),
-  })),
-});
-
-export const ImportedDaysStored = z.object({
-  added: z.int().meta({ description: "Days, each counted once for all that it is split by" }),
-  replaced: z.int().meta({ description: "Those that stood there with other sums" }),
-  unchanged: z.int(),
+  sources: z.array(ImportedExtent),
 });
 
 export const ImportedDaysRemoved = z.object({ days: z.int() });

@@ -1,22 +1,24 @@
 import { createHash } from "node:crypto";
-import { arrayLiterals, type Sql } from "../db/sql.ts";
+import { z } from "zod";
+import { arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { keyedRow } from "../db/keyed_rows.ts";
 import { dateOfDay, dayNumber } from "../query/local_dates.ts";
 import {
   FIGURES,
+  IMPORTED_DIMENSIONS,
+  IMPORTED_SOURCES,
   type ImportedDay,
   type ImportedDimension,
   type ImportedRow,
   type ImportedSource,
 } from "./imported_sums.ts";
 
-/** The result of storing days. Each dimension of a day counts as one. */
-interface StoredDays {
-  readonly added: number;
-  /** Days that had other sums before. */
-  readonly replaced: number;
-  readonly unchanged: number;
-}
+/** The result of storing days. */
+export const ImportedDaysStored = z.object({
+  added: z.int().meta({ description: "Days, each counted once for all that it is split by" }),
+  replaced: z.int().meta({ description: "Those that stood there with other sums" }),
+  unchanged: z.int(),
+});
 
 const byValue = (a: ImportedRow, b: ImportedRow): number =>
   a.value === null ? -1 : b.value === null ? 1 : a.value < b.value ? -1 : 1;
@@ -100,7 +102,7 @@ export async function storeImportedDays(
   source: ImportedSource,
   days: readonly ImportedDay[],
   isDryRun = false,
-): Promise<StoredDays> {
+): Promise<z.output<typeof ImportedDaysStored>> {
   const prepared = days.map((day): Prepared => {
     // Sorted, so that equal sums have equal digests.
     const rows = day.rows.toSorted(byValue);
@@ -130,28 +132,34 @@ export async function removeImportedDays(
 }
 
 /** The extent of a source's imported days. */
-interface ImportedExtent {
-  readonly source: ImportedSource;
-  readonly from: string;
-  readonly to: string;
-  readonly days: number;
-  readonly dimensions: ImportedDimension[];
+export const ImportedExtent = z.object({
+  source: z.enum(IMPORTED_SOURCES),
+  from: z.iso.date(),
+  to: z.iso.date(),
+  days: z.int(),
+  dimensions: z.array(z.enum(IMPORTED_DIMENSIONS)),
+  importedAt: z.iso.datetime(),
+});
+type ImportedExtent = z.output<typeof ImportedExtent>;
+
+interface ExtentRow extends Pick<ImportedExtent, "source" | "days" | "dimensions">, Row {
+  readonly from: number;
+  readonly to: number;
   readonly importedAt: Date;
 }
 
 /** Lists what a project has imported, by source. */
 export async function listImportedDays(sql: Sql, projectId: number): Promise<ImportedExtent[]> {
-  const rows = await sql.query<
-    Omit<ImportedExtent, "from" | "to"> & { from: number; to: number } & Record<string, unknown>
-  >(
+  const rows = await sql.query<ExtentRow>(
     `SELECT source, min(day) AS "from", max(day) AS "to", count(DISTINCT day)::int AS days,
       array_agg(DISTINCT dimension) AS dimensions, max(imported_at) AS "importedAt"
     FROM imported_days WHERE project_id = $1::int GROUP BY source ORDER BY source`,
     [projectId],
   );
-  return rows.map(({ from, to, ...row }) => ({
+  return rows.map(({ from, to, importedAt, ...row }) => ({
     ...row,
     from: dateOfDay(from).toString(),
     to: dateOfDay(to).toString(),
+    importedAt: importedAt.toISOString(),
   }));
 }

@@ -9,8 +9,6 @@ import {
   getFigures,
   postFrame,
   postRestoration,
-  RestorationPlanned,
-  RestorationWanted,
 } from "../archive/archive_endpoints.ts";
 import {
   getMove,
@@ -21,6 +19,7 @@ import {
   MoveWanted,
   postMove,
 } from "../archive/move_endpoints.ts";
+import { RestorationPlanned, RestorationWanted } from "../archive/restore_plan.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 

@@ -3,11 +3,11 @@ import {
   deleteImportedHistory,
   getImportedHistory,
   ImportedDaysRemoved,
-  ImportedDaysStored,
   ImportedHistoryShown,
   type ImportedServices,
   postImportedHistory,
 } from "../imported/imported_endpoints.ts";
+import { ImportedDaysStored } from "../imported/imported_store.ts";
 import { ImportedDays } from "../imported/imported_sums.ts";
 
 const PATH = "/v1/projects/:id/imported-history";
