@@ -1,4 +1,4 @@
-import { arrayLiterals, type Sql } from "../db/sql.ts";
+import { arrayLiterals, exists, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { JOURNAL_BLOCK_ROWS_MAX } from "../limits.ts";
 import { blockSpan, encodeBlock } from "../store/journal_block.ts";
@@ -55,11 +55,8 @@ const INSERT_BESIDE_EARLIER = insertText(`NOT EXISTS (
     WHERE e.project_id = sent.project_id AND e.event_id = sent_id OFFSET 0)`);
 
 /** Whether events of versions before segments are still to be moved. */
-export async function hasEarlierEvents(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ present: boolean }>(
-    "SELECT to_regclass('earlier_events') IS NOT NULL AS present",
-  );
-  return row!.present;
+export function hasEarlierEvents(sql: Sql): Promise<boolean> {
+  return exists(sql, "SELECT WHERE to_regclass('earlier_events') IS NOT NULL");
 }
 
 /** Returns the key of an event: its project and its id, as one text. */

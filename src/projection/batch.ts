@@ -1,7 +1,7 @@
 import { ALL_ROWS_FETCHED } from "../db/binary_rows.ts";
 import type { Sql } from "../db/sql.ts";
 import { statementsRunBy } from "../db/wrapped_sql.ts";
-import { beginUnlessLocked } from "./projected_project.ts";
+import { beginProjection } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { asideEvent, markProjected, pendingEvents, type PlacedEvent } from "./pending_events.ts";
@@ -87,7 +87,7 @@ export async function projectBatch(
   const { projectId, aimMs, msMax } = attempt;
   attempt.startedAtMs = performance.now();
   await tx.script(`SET LOCAL statement_timeout = ${SETTLING_STATEMENT_MS_MAX}`);
-  const project = await beginUnlessLocked(tx, projectId);
+  const project = await beginProjection(tx, projectId, " SKIP LOCKED");
   if (project === null) {
     attempt.isElsewhere = true;
     return;

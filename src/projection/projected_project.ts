@@ -24,10 +24,15 @@ WHERE j.project_id = $1::int FOR UPDATE OF j`;
 // next automatic ANALYZE.
 const SETTINGS = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan;";
 
-async function lockProject(
+/**
+ * Locks a project for a transaction that changes its projected state.
+ * @param whereLocked " SKIP LOCKED": null also where another transaction holds the lock; else it is waited for
+ * @returns null where there is no such project
+ */
+export async function beginProjection(
   tx: Sql,
   projectId: number,
-  whereLocked: "" | " SKIP LOCKED",
+  whereLocked: "" | " SKIP LOCKED" = "",
 ): Promise<ProjectedProject | null> {
   await tx.script(SETTINGS);
   const [row] = await tx.query<ProjectedProject>(PROJECT + whereLocked, [projectId]);
@@ -42,22 +47,6 @@ async function lockProject(
     return (await tx.query<ProjectedProject>(PROJECT + whereLocked, [projectId]))[0] ?? null;
   }
   return null;
-}
-
-/**
- * Locks a project for a transaction that changes its projected state. Waits for other transactions that hold
- * the lock. @returns null where there is no such project
- */
-export function beginProjection(tx: Sql, projectId: number): Promise<ProjectedProject | null> {
-  return lockProject(tx, projectId, "");
-}
-
-/** `beginProjection` without waiting: null also where another transaction holds the lock. */
-export function beginUnlessLocked(
-  tx: Sql,
-  projectId: number,
-): Promise<ProjectedProject | null> {
-  return lockProject(tx, projectId, " SKIP LOCKED");
 }
 
 /** Whether the project's traffic was classified with its present site and the present rules, or later ones. */

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "../db/sql.ts";
+import { type Database, exists, type Sql } from "../db/sql.ts";
 import { DAY_MS } from "../limits.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
@@ -19,13 +19,11 @@ import { sessionsBefore } from "./stored_sessions.ts";
 import { allWords, type EarlySearch, removeUnused, searchEarly, unusedOf } from "./unused_words.ts";
 
 /** Whether a project has stored anything of before an instant: without it, there is no transaction to begin. */
-async function hasEventsBefore(sql: Sql, projectId: number, beforeMs: number): Promise<boolean> {
-  const [row] = await sql.query<{ has: boolean }>(
-    `SELECT EXISTS (SELECT FROM segments WHERE project_id = $1::int AND from_ms < $2::int8)
-      OR EXISTS (SELECT FROM journal WHERE project_id = $1::int AND from_ms < $2::int8) AS has`,
-    [projectId, beforeMs],
-  );
-  return row!.has;
+function hasEventsBefore(sql: Sql, projectId: number, beforeMs: number): Promise<boolean> {
+  const before = `SELECT
+    WHERE EXISTS (SELECT FROM segments WHERE project_id = $1::int AND from_ms < $2::int8)
+      OR EXISTS (SELECT FROM journal WHERE project_id = $1::int AND from_ms < $2::int8)`;
+  return exists(sql, before, [projectId, beforeMs]);
 }
 
 /** Returns the instants up to which successive transactions delete; the last is `beforeMs`. */

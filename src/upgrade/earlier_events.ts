@@ -1,5 +1,5 @@
 import { planByIndex } from "../db/index_plans.ts";
-import type { Database, Sql } from "../db/sql.ts";
+import { type Database, exists, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { pause } from "../turns/pause.ts";
@@ -9,7 +9,7 @@ import { COLUMNS } from "../store/segment_columns.ts";
 import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRows } from "../store/whole_events.ts";
 import { yielding } from "../store/yielding.ts";
-import { dropEmptiedTable, tryLockEarlier } from "./earlier_projects.ts";
+import { dropEmptiedTable, lockEarlier } from "./earlier_projects.ts";
 import { deleteEarlier, EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
 import { storeMoved } from "./moved_events.ts";
 import {
@@ -36,7 +36,7 @@ WHERE project_id = $1::int`;
 
 /** Moves the next events of a project into the journal. @returns how many; null: none for now */
 async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
-  const project = await tryLockEarlier(tx, projectId);
+  const project = await lockEarlier(tx, projectId, " SKIP LOCKED");
   if (project === null || project.remaining === 0) return null;
   if (await rowsWaiting(tx, projectId) >= MOVED_ROWS_WAITING_MAX) return null;
   await planByIndex(tx);
@@ -121,14 +121,11 @@ async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"
 }
 
 /** Whether the projection has set moved events aside. */
-async function hasSetAside(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(
-    `SELECT FROM journal
+function hasSetAside(sql: Sql, projectId: number): Promise<boolean> {
+  const aside = `SELECT FROM journal
     WHERE project_id = $1::int AND stored_by = '${MOVED_XID}' AND set_aside_until IS NOT NULL
-    LIMIT 1`,
-    [projectId],
-  );
-  return rows.length > 0;
+    LIMIT 1`;
+  return exists(sql, aside, [projectId]);
 }
 
 async function countEarlier(sql: Sql, projectId: number): Promise<number> {
@@ -146,29 +143,27 @@ async function countEarlier(sql: Sql, projectId: number): Promise<number> {
  * ingestion and reads, and continues after a stop.
  */
 export class EarlierEvents {
-  readonly #database: Database;
-  readonly #log: Pick<Log, "info" | "warn" | "error">;
   /** Projects with events that differ in segments: they are kept, and it was logged. */
   readonly #keeping = new Set<number>();
   /** When to compare projects with set-aside events again. */
   readonly #againAtMs = new Map<number, number>();
 
-  constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
-    this.#database = database;
-    this.#log = log;
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly log: Pick<Log, "info" | "warn" | "error">,
+  ) {}
 
   /** Works until all is done or `signal` aborts. Failures are logged and retried. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (!await hasEarlierEvents(this.#database)) return;
+        if (!await hasEarlierEvents(this.database)) return;
         if (await this.#turn(signal)) return;
         await pause(UPGRADE_PAUSE_MS, signal);
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
-        this.#log.warn("the upgrade failed for now; it is tried again", { reason });
+        this.log.warn("the upgrade failed for now; it is tried again", { reason });
         await pause(UPGRADE_FAILURE_PAUSE_MS, signal);
       }
     }
@@ -176,7 +171,7 @@ export class EarlierEvents {
 
   /** Works on a slice of each project. @returns whether nothing is left to do */
   async #turn(signal: AbortSignal): Promise<boolean> {
-    const database = this.#database;
+    const { database } = this;
     const projects = await database.query<{ project_id: number; remaining: number }>(
       "SELECT project_id, remaining FROM earlier_projects ORDER BY project_id",
     );
@@ -198,7 +193,7 @@ export class EarlierEvents {
 
   /** Compares a project's remaining events. @returns whether they must be compared once more */
   async #verify(projectId: number, signal: AbortSignal): Promise<boolean> {
-    const database = this.#database;
+    const { database } = this;
     // Read first: events that are projected meanwhile are compared next time.
     const hadSetAside = await hasSetAside(database, projectId);
     const before = await countEarlier(database, projectId);
@@ -219,7 +214,7 @@ export class EarlierEvents {
         this.#againAtMs.set(projectId, performance.now() + UPGRADE_ASIDE_PAUSE_MS);
         return true;
       }
-      this.#log.error("upgrade kept events that segments do not give back", { projectId, left });
+      this.log.error("upgrade kept events that segments do not give back", { projectId, left });
       this.#keeping.add(projectId);
       return false;
     }
@@ -229,14 +224,14 @@ export class EarlierEvents {
       [projectId],
     );
     await database.query("DELETE FROM earlier_projects WHERE project_id = $1::int", [projectId]);
-    this.#log.info("upgraded", { projectId, events: before });
+    this.log.info("upgraded", { projectId, events: before });
     return false;
   }
 
   /** Drops the table if it is empty. @returns whether nothing is left to do, apart from events that differ */
   async #end(): Promise<boolean> {
-    if (await dropEmptiedTable(this.#database)) return true;
-    const projects = await this.#database.query("SELECT FROM earlier_projects");
-    return projects.length > 0;
+    const { database } = this;
+    return await dropEmptiedTable(database) ||
+      await exists(database, "SELECT FROM earlier_projects LIMIT 1");
   }
 }

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "../db/sql.ts";
+import { type Database, exists, type Sql } from "../db/sql.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { UPGRADE_LOCK_MS_MAX } from "./upgrade_limits.ts";
 
@@ -18,25 +18,19 @@ WHERE project_id = $1::int FOR UPDATE`;
 /**
  * Locks a project's earlier events until the transaction ends: no other transaction moves, expires or erases
  * them. Must be taken before a lock on the projection. Null: the project has none (any more).
+ * @param whereLocked " SKIP LOCKED": null also if another transaction has the lock; else it is waited for
  */
-export async function lockEarlier(tx: Sql, projectId: number): Promise<EarlierProject | null> {
-  return (await tx.query<EarlierProject>(PROJECT, [projectId]))[0] ?? null;
-}
-
-/** Does what `lockEarlier` does without waiting: null also if another transaction has the lock. */
-export async function tryLockEarlier(
+export async function lockEarlier(
   tx: Sql,
   projectId: number,
+  whereLocked: "" | " SKIP LOCKED" = "",
 ): Promise<EarlierProject | null> {
-  return (await tx.query<EarlierProject>(`${PROJECT} SKIP LOCKED`, [projectId]))[0] ?? null;
+  return (await tx.query<EarlierProject>(PROJECT + whereLocked, [projectId]))[0] ?? null;
 }
 
 /** Whether the project has events that an upgrade must still move or compare. */
-export async function hasEarlier(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query("SELECT FROM earlier_projects WHERE project_id = $1::int", [
-    projectId,
-  ]);
-  return rows.length > 0;
+export function hasEarlier(sql: Sql, projectId: number): Promise<boolean> {
+  return exists(sql, "SELECT FROM earlier_projects WHERE project_id = $1::int", [projectId]);
 }
 
 /** Counts down the remaining events, but not to 0: only the walk through all of them shows that none is left. */
@@ -51,10 +45,7 @@ export async function noteLess(tx: Sql, projectId: number, events: number): Prom
 /** Drops the table of earlier events if it is empty, as on a new database. @returns whether it is gone */
 export async function dropEmptiedTable(database: Database): Promise<boolean> {
   if (!await hasEarlierEvents(database)) return true;
-  const [left] = await database.query<{ present: boolean }>(
-    "SELECT EXISTS (SELECT FROM earlier_events) AS present",
-  );
-  if (left!.present) return false;
+  if (await exists(database, "SELECT FROM earlier_events LIMIT 1")) return false;
   await database.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = ${UPGRADE_LOCK_MS_MAX}`);
     await tx.query("DELETE FROM earlier_projects");
