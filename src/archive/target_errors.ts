@@ -1,10 +1,5 @@
-import {
-  type Database,
-  DatabaseRefuses,
-  DatabaseUnavailable,
-  DiskFull,
-  type Sql,
-} from "../db/sql.ts";
+import { type Database, DatabaseRefuses, DatabaseUnavailable, DiskFull } from "../db/sql.ts";
+import { statementsRunBy } from "../db/wrapped_sql.ts";
 import { TargetRefused } from "./move_target.ts";
 
 /** Returns a TargetRefused for a failure of the target's database, and any other error unchanged. */
@@ -21,31 +16,25 @@ function targetError(error: unknown, to: string): unknown {
   );
 }
 
-function sqlWithErrors(sql: Sql, to: string): Sql {
-  const withErrors = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      throw targetError(error, to);
-    }
-  };
-  return {
-    query: (text, params) => withErrors(sql.query(text, params)),
-    binary: (text, params) => withErrors(sql.binary(text, params)),
-    script: (text) => withErrors(sql.script(text)),
-    transaction: (work, ...others) =>
-      withErrors(sql.transaction((inner) => work(sqlWithErrors(inner, to)), ...others)),
-  };
-}
-
 /**
  * Returns the target of a move so that it throws TargetRefused instead of DatabaseUnavailable, which the source's
  * database throws, too: the message names the target, and says what to do.
  * @param to the address without user and password
  */
 export function withTargetErrors(database: Database, to: string): Database {
+  const withErrors = async <T>(statement: () => Promise<T>): Promise<T> => {
+    try {
+      return await statement();
+    } catch (error) {
+      throw targetError(error, to);
+    }
+  };
   return {
-    ...sqlWithErrors(database, to),
+    ...statementsRunBy(database, withErrors),
+    transaction: (work, ...others) =>
+      withErrors(() =>
+        database.transaction((tx) => work(statementsRunBy(tx, withErrors)), ...others)
+      ),
     engine: database.engine,
     ping: () => database.ping(),
     close: () => database.close(),
