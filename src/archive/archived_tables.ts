@@ -87,34 +87,23 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "person_sessions", of: "server", key: ["session_id"], needs: OF_PERSON, secret: true },
 ];
 
-/** Tables that no archive contains, and the reason. */
-export const LEFT_TABLES: Readonly<Record<string, string>> = {
-  schema_migrations: "the database's own",
-  earlier_events: "an upgrade under way: it is waited for",
-  earlier_projects: "an upgrade under way: it is waited for",
-  event_ids: "made of the events",
-  journal: "its events are archived as events",
-  segments: "its events are archived as events",
-  projections: "made of the events",
-  terms: "made of the events",
-  technical_names: "made of the events",
-  referrers: "made of the events",
-  contexts: "made of the events",
-  traffic: "made of the events",
-  identities: "made of the events",
-  actors: "made of the events",
-  sessions: "made of the events",
-  day_totals: "made of the events",
-  session_durations: "made of the events",
-  visitor_days: "made of the events",
-  acquisition_days: "made of the events",
-  capture_jobs: "work under way: what is due is asked for anew",
-  capture_tasks: "work under way: what is due is asked for anew",
-  capture_job_tasks: "work under way: what is due is asked for anew",
-  capture_lease: "work under way",
-  sign_in_attempts: "of the last minutes",
-  used_challenges: "of the last minutes",
-};
+/** Tables that no archive contains. */
+export const LEFT_TABLES: readonly string[] = [
+  // The database's own.
+  "schema_migrations",
+  // An upgrade under way: it is waited for.
+  ...["earlier_events", "earlier_projects"],
+  // Their events are archived as events.
+  ...["journal", "segments"],
+  // Made of the events.
+  ...["event_ids", "projections", "identities", "actors", "sessions"],
+  ...["terms", "technical_names", "referrers", "contexts", "traffic"],
+  ...["day_totals", "session_durations", "visitor_days", "acquisition_days"],
+  // Work under way: what is due is asked for anew.
+  ...["capture_jobs", "capture_tasks", "capture_job_tasks", "capture_lease"],
+  // Of the last minutes.
+  ...["sign_in_attempts", "used_challenges"],
+];
 
 /** Returns the archived table with this name; null: there is none. */
 export function archivedTable(name: string): ArchivedTable | null {

@@ -55,15 +55,13 @@ interface ProjectRow extends Record<string, unknown> {
 
 /** Keeps the segments of projects from being merged: meanwhile only erasure and retention change them. */
 export class HeldSegments implements Disposable {
-  readonly #database: Database;
-  readonly #projectIds: readonly number[];
   #failure: unknown = null;
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  private constructor(database: Database, projectIds: readonly number[]) {
-    this.#database = database;
-    this.#projectIds = projectIds;
-  }
+  private constructor(
+    private readonly database: Database,
+    private readonly projectIds: readonly number[],
+  ) {}
 
   /** Waits for merges under way, then holds merging for MERGING_HELD_MS. */
   static async take(database: Database, projectIds: readonly number[]): Promise<HeldSegments> {
@@ -90,14 +88,14 @@ export class HeldSegments implements Disposable {
   }
 
   async #renew(): Promise<void> {
-    const rows = await this.#database.query(
+    const rows = await this.database.query(
       `UPDATE projections
       SET merging_held_until = now() + make_interval(secs => ${MERGING_HELD_MS / 1000})
       WHERE project_id = ANY ($1::text::int[]) AND merging_held_until > now()
       RETURNING project_id`,
-      [arrayLiteral(this.#projectIds)],
+      [arrayLiteral(this.projectIds)],
     );
-    if (rows.length < this.#projectIds.length) throw new Error("Segments were held for too long");
+    if (rows.length < this.projectIds.length) throw new Error("Segments were held for too long");
   }
 
   /** Throws if the hold could not be renewed in time. */

@@ -41,9 +41,6 @@ async function writeJsonFile(path: string, value: unknown): Promise<void> {
 
 /** The state of moving the embedded database elsewhere. It is kept in files, not in the database. */
 export class MoveState {
-  readonly #dataDir: string;
-  readonly #database: Pick<Database, "script">;
-  readonly #log: Pick<Log, "warn">;
   #status: MoveStatus = "none";
   #moved: Moved | null = null;
   #lease: ReturnType<typeof setTimeout> | undefined;
@@ -52,11 +49,11 @@ export class MoveState {
   /** The last change that was asked for: changes are made one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(dataDir: string, database: Pick<Database, "script">, log: Pick<Log, "warn">) {
-    this.#dataDir = dataDir;
-    this.#database = database;
-    this.#log = log;
-  }
+  private constructor(
+    private readonly dataDir: string,
+    private readonly database: Pick<Database, "script">,
+    private readonly log: Pick<Log, "warn">,
+  ) {}
 
   /** Reads the state that the last process left. */
   static async open(
@@ -88,7 +85,7 @@ export class MoveState {
     return this.#inTurn(async () => {
       if (this.#status === "moved") throw this.refusal();
       this.#enter(this.#status === "paused" ? "paused" : "copying");
-      const path = join(this.#dataDir, ID_FILE);
+      const path = join(this.dataDir, ID_FILE);
       const known = await readJsonFile<{ id: string }>(path);
       if (known !== null) return known.id;
       const id = randomText(22);
@@ -108,7 +105,7 @@ export class MoveState {
         await this.#whenPausing?.();
         // Entered again, so that the lease begins after the wait.
         this.#enter("paused");
-        await this.#database.script("SET default_transaction_read_only = on");
+        await this.database.script("SET default_transaction_read_only = on");
       } catch (error) {
         // Otherwise the next attempt would find it paused, with a database that is not read-only.
         await this.#end();
@@ -127,7 +124,7 @@ export class MoveState {
     return this.#inTurn(async () => {
       if (this.#status !== "paused") throw this.refusal();
       const moved = { to, at: new Date(nowMs).toISOString() };
-      await writeJsonFile(join(this.#dataDir, FILE), moved);
+      await writeJsonFile(join(this.dataDir, FILE), moved);
       clearTimeout(this.#lease);
       this.#enterMoved(moved);
       this.#whenMoved?.();
@@ -169,7 +166,7 @@ export class MoveState {
   #enterMoved(moved: Moved): void {
     this.#moved = moved;
     this.#status = "moved";
-    this.#log.warn(
+    this.log.warn(
       "The server has moved: stop it, and start it with this DATABASE_URL (with the user and the " +
         "password)",
       { databaseUrl: moved.to },
@@ -187,7 +184,7 @@ export class MoveState {
     clearTimeout(this.#lease);
     const wasPaused = this.#status === "paused";
     this.#status = "none";
-    if (wasPaused) await this.#database.script("SET default_transaction_read_only = off");
+    if (wasPaused) await this.database.script("SET default_transaction_read_only = off");
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

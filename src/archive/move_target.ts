@@ -45,7 +45,7 @@ async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean>
 export async function assertOurs(sql: Sql, source: string): Promise<void> {
   const tables = (await sql.query<{ name: string }>(TABLES)).map(({ name }) => name);
   if (tables.length === 0 || await isHalfMade(sql, tables)) return;
-  const known = new Set([...ARCHIVED_TABLES.map(({ name }) => name), ...Object.keys(LEFT_TABLES)]);
+  const known = new Set([...ARCHIVED_TABLES.map(({ name }) => name), ...LEFT_TABLES]);
   const foreign = tables.filter((name) => !known.has(name));
   if (foreign.length > 0 || !tables.includes("settings")) {
     throw new TargetRefused(

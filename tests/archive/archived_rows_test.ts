@@ -222,7 +222,7 @@ onFreshEngines(
       );
       const known = new Set([
         ...ARCHIVED_TABLES.map(({ name }) => name),
-        ...Object.keys(LEFT_TABLES),
+        ...LEFT_TABLES,
       ]);
       const missing = tables.map(({ name }) => name).filter((name) => !known.has(name));
       assert.deepEqual(missing, [], "say in src/archive/archived_tables.ts what becomes of them");
