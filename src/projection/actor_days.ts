@@ -3,7 +3,7 @@ import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { countWhile } from "../store/segment_head.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
-import { deleteNumbered } from "./numbered_rows.ts";
+import { deleteNumbered } from "./keyed_deletion.ts";
 
 /**
  * A row of `actors`: when one was seen, with days in the time zone of the rollups. Technical events do not count; a

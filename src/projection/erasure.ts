@@ -4,7 +4,7 @@ import { visitTimedEvents } from "../store/timed_events.ts";
 import { usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
-import { deleteEventIds } from "./event_ids.ts";
+import { deleteEventIds } from "./keyed_deletion.ts";
 import { identitiesOf, raiseLinksVersion } from "./identities.ts";
 import { namesOf, removeIdentities } from "./identity_removal.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";

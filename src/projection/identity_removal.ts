@@ -1,7 +1,7 @@
 import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 import { earliestCarriers } from "../store/anonymous_ids.ts";
 import { type Identity, linkIdentities } from "./identities.ts";
-import { deleteNumbered } from "./numbered_rows.ts";
+import { deleteNumbered } from "./keyed_deletion.ts";
 
 /** Returns identities by name: their kind, then their value. */
 export async function namesOf(

@@ -7,7 +7,7 @@ import { SegmentUnreadable } from "../store/segment_head.ts";
 import { addUsedWords, noWords, type UsedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
-import { deleteEventIds } from "./event_ids.ts";
+import { deleteEventIds } from "./keyed_deletion.ts";
 import { actorsOf, identitiesOf, raiseLinksVersion } from "./identities.ts";
 import { removeIdentities } from "./identity_removal.ts";
 import { deleteFromJournalBefore } from "./journal_erasure.ts";

@@ -14,7 +14,7 @@ import {
   type WordUses,
 } from "../store/used_words.ts";
 import { CONTEXTS, type Dictionary, TRAFFIC } from "./dictionaries.ts";
-import { deleteNumbered } from "./numbered_rows.ts";
+import { deleteNumbered } from "./keyed_deletion.ts";
 
 /**
  * Columns of contexts and traffic whose values the server chooses; those of the others come from visitors and

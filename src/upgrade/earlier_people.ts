@@ -1,7 +1,7 @@
 import { keyedRow } from "../db/keyed_rows.ts";
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { eraseActor, searchBeforeErasing } from "../projection/erasure.ts";
-import { deleteEventIds } from "../projection/event_ids.ts";
+import { deleteEventIds } from "../projection/keyed_deletion.ts";
 import { beginProjection } from "../projection/projected_project.ts";
 import { isStorable } from "../text_schemas.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";

@@ -7,8 +7,8 @@ const SOURCE = new URL("../../src/", import.meta.url);
 /** The tables of statements that name theirs as `${table}`. */
 const TABLES_OF: Readonly<Record<string, string>> = {
   "projection/dictionaries.ts": "terms referrers contexts traffic",
-  "projection/keyed_deletion.ts": "event_ids sessions acquisition_days visitor_days",
-  "projection/numbered_rows.ts": "terms technical_names referrers identities actors",
+  "projection/keyed_deletion.ts": "event_ids sessions acquisition_days visitor_days terms " +
+    "technical_names referrers identities actors",
   "projection/rollups.ts": "day_totals session_durations visitor_days acquisition_days",
   "projection/unused_words.ts": "contexts traffic",
 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
-import { deleteEventIds } from "../../src/projection/event_ids.ts";
+import { deleteEventIds } from "../../src/projection/keyed_deletion.ts";
 import { eraseFromJournal } from "../../src/projection/journal_erasure.ts";
 import { actorsOf, identitiesOf, linkIdentities } from "../../src/projection/identities.ts";
 import { lastWaiting, markProjected, pendingEvents } from "../../src/projection/pending_events.ts";

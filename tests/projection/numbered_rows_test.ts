@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
-import { deleteNumbered } from "../../src/projection/numbered_rows.ts";
+import { deleteNumbered } from "../../src/projection/keyed_deletion.ts";
 import { removeUnused } from "../../src/projection/unused_words.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
