@@ -91,7 +91,7 @@ export const REJECTION_CODES = [
   "too_many_events",
   "refused",
 ] as const;
-export type RejectionCode = typeof REJECTION_CODES[number];
+type RejectionCode = typeof REJECTION_CODES[number];
 
 /** Returns the schema of a reply about events. @param index of a rejection's place in the request */
 export const replySchema = <const C extends readonly string[]>(codes: C, index = z.int()) =>
@@ -109,19 +109,17 @@ export const replySchema = <const C extends readonly string[]>(codes: C, index =
     })),
   });
 
-export interface Rejection {
-  readonly index: number;
-  readonly eventId: string | null;
-  readonly code: RejectionCode;
-  /** The member that is wrong; empty: the event as a whole. */
-  readonly field: string;
-  readonly message: string;
-}
+/** Reply of `POST /v1/events`. */
+export const IngestReply = replySchema(REJECTION_CODES);
+
+/** The result of storing the events of one request. */
+export type Taken = Readonly<z.output<typeof IngestReply>>;
+export type Rejection = Readonly<Taken["rejected"][number]>;
 
 /** An event that cannot be stored; thrown while it is read, and collected as a Rejection by its batch. */
-export class RejectedEvent extends Error {
+export class RejectedEvent<Code extends string = RejectionCode> extends Error {
   override readonly name = "RejectedEvent";
-  constructor(readonly code: RejectionCode, message: string, readonly field = "") {
+  constructor(readonly code: Code, message: string, readonly field = "") {
     super(message);
   }
 }

@@ -86,35 +86,20 @@ interface Batch extends ReadBatch<Rejection> {
   readonly stated: StatedColumns[];
 }
 
-/** A line that is not JSON. */
-class UnreadableLine extends Error {
-  constructor(readonly code: "invalid_json" | "invalid_encoding", message: string) {
-    super(message);
-  }
-}
-
-/** Parses a line. Throws UnreadableLine, RejectedEvent. */
+/** Parses a line. Throws RejectedEvent. */
 function valueOf(line: Uint8Array): { readonly text: string; readonly value: unknown } {
   if (line.length > IMPORT_LINE_BYTES_MAX) throw tooLarge(IMPORT_LINE_BYTES_MAX);
   let text: string;
   try {
     text = UTF8.decode(line);
   } catch {
-    throw new UnreadableLine("invalid_encoding", "The line is not valid UTF-8.");
+    throw new RejectedEvent("invalid_encoding", "The line is not valid UTF-8.");
   }
   try {
     return { text, value: parseJson(text) };
   } catch {
-    throw new UnreadableLine("invalid_json", "The line is not valid JSON.");
+    throw new RejectedEvent("invalid_json", "The line is not valid JSON.");
   }
-}
-
-function rejectionOf(index: number, value: unknown, error: unknown): Rejection {
-  if (error instanceof UnreadableLine) {
-    return { index, eventId: null, code: error.code, field: "", message: error.message };
-  }
-  if (!(error instanceof RejectedEvent)) throw error;
-  return rejectionAt(index, value, error);
 }
 
 const SPACE = 0x20;
@@ -143,7 +128,8 @@ async function readBatch(
       batch.stated.push(stated);
       batch.indexes.push(index);
     } catch (error) {
-      batch.rejected.push(rejectionOf(index, value, error));
+      if (!(error instanceof RejectedEvent)) throw error;
+      batch.rejected.push(rejectionAt(index, value, error));
     }
   }
   await enriching.complete();

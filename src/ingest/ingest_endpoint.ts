@@ -9,7 +9,7 @@ import type { Exchange } from "../http/router.ts";
 import { EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { BodyInspection } from "./envelope.ts";
-import { EventSchema, REJECTION_CODES, replySchema } from "./event_schema.ts";
+import { EventSchema, type Taken } from "./event_schema.ts";
 import {
   afterPause,
   assertMaySend,
@@ -17,7 +17,6 @@ import {
   EVENT_BODY_LIMITS,
   type IngestServices,
   takeEvents,
-  type Taken,
 } from "./take_events.ts";
 import { Writer } from "./writer.ts";
 
@@ -33,9 +32,6 @@ export const IngestBody = z.looseObject({
       `${KEYED_BODY_BYTES_MAX} bytes that is not compressed`,
   }),
 });
-
-/** Reply of `POST /v1/events`. */
-export const IngestReply = replySchema(REJECTION_CODES);
 
 /** The limits of a body that is read before its sender is authenticated. */
 const KEYED_LIMITS: BodyLimits = {

@@ -4,7 +4,11 @@ import type { Members } from "../json_text.ts";
 import type { RejectedEvent, Rejection } from "./event_schema.ts";
 
 /** Returns the rejection of the event at `index` of a request. */
-export function rejectionAt(index: number, event: unknown, error: RejectedEvent): Rejection {
+export function rejectionAt<Code extends string>(
+  index: number,
+  event: unknown,
+  error: RejectedEvent<Code>,
+) {
   const { code, field, message } = error;
   const named = (event as Members | null | undefined)?.eventId;
   const isShown = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;

@@ -19,7 +19,7 @@ import {
 import { pause } from "../turns/pause.ts";
 import { Problem } from "../problem.ts";
 import type { Envelope } from "./envelope.ts";
-import { readEvent, RejectedEvent, type Rejection } from "./event_schema.ts";
+import { readEvent, RejectedEvent, type Rejection, type Taken } from "./event_schema.ts";
 import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
 import { type ReadBatch, rejectionAt, withRefused } from "./rejections.ts";
 import { clockOffset } from "./timestamp.ts";
@@ -37,13 +37,6 @@ export interface IngestServices {
   readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
   readonly now: () => number;
   readonly observe: (taken: Taken) => void;
-}
-
-/** The result of storing the events of one request. */
-export interface Taken {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: readonly Rejection[];
 }
 
 /** The limits of a body whose sender is known. */
