@@ -10,7 +10,7 @@ import { json } from "../http/reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { dateAt } from "../query/local_dates.ts";
-import { firstEventMs } from "./first_event.ts";
+import { firstEventMs } from "./imported_reading.ts";
 import { IMPORTED_BODY_BYTES_MAX } from "./imported_limits.ts";
 import {
   IMPORTED_SOURCES,

@@ -7,6 +7,15 @@ import {
   type ImportedSource,
 } from "./imported_sums.ts";
 
+/** Returns the time of a project's first projected event, from which on nothing imported counts; null: there is none. */
+export async function firstEventMs(sql: Sql, projectId: number): Promise<number | null> {
+  const [row] = await sql.query<{ ms: number | null }>(
+    "SELECT min(from_ms) AS ms FROM segments WHERE project_id = $1::int",
+    [projectId],
+  );
+  return row!.ms;
+}
+
 /** A day, the source of its sums, and the dimensions that they are split by. */
 export interface CoveredDay {
   /** Days since 1970-01-01. */

@@ -1,7 +1,6 @@
 /** Which imported days a read shows and which it leaves out, and what a reply says about both. */
 import { z } from "zod";
-import { firstEventMs } from "../../imported/first_event.ts";
-import { type CoveredDay, coveredDays } from "../../imported/imported_reading.ts";
+import { type CoveredDay, coveredDays, firstEventMs } from "../../imported/imported_reading.ts";
 import {
   IMPORTED_SOURCES,
   type ImportedDimension,
