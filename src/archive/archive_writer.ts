@@ -14,7 +14,7 @@ import { type DamagedBlock, DamagedEvents, refuseDamage } from "./damaged_blocks
 import { type HeldSegments, type ProjectSnapshot, snapshotEvents } from "./events_snapshot.ts";
 import { eventText, Sums } from "./figures.ts";
 import { eventsSince, gathered, storedEvents } from "./stored_events.ts";
-import { hasRowsOf, listOwners, type Owner, storedRows } from "./stored_rows.ts";
+import { hasRowsOf, listOwners, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
 
 interface ArchiveWanted {
   /** Null: the whole server. */
@@ -70,7 +70,8 @@ class Contents {
 
   async *table(table: ArchivedTable, owners: readonly (Owner | null)[]) {
     for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
-      for await (const { of, rows } of storedRows(this.database, table, owner)) {
+      const of = owner?.id ?? NO_PROJECT;
+      for await (const rows of storedRows(this.database, table, owner)) {
         this.#rows.add(table.name, of, rows);
         yield this.hashed(encodeRows({ table: table.name, of, rows }));
       }

@@ -2,6 +2,7 @@ import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../db/sql.
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { Problem } from "../problem.ts";
 import { MERGING_HELD_MS, MERGING_RENEWED_MS } from "./archive_limits.ts";
+import { listOwners, type NamedOwner } from "./stored_rows.ts";
 
 /** A row of the journal with events that are in no segment. */
 export interface PendingRow extends Record<string, unknown> {
@@ -15,10 +16,7 @@ export interface PendingRow extends Record<string, unknown> {
 }
 
 /** Where the events of a project were stored at one moment. */
-export interface ProjectSnapshot {
-  readonly projectId: number;
-  readonly id: string;
-  readonly name: string;
+export interface ProjectSnapshot extends NamedOwner {
   readonly segments: readonly number[];
   readonly pending: readonly PendingRow[];
   /** Their number at that moment: some may expire or be erased later. */
@@ -32,10 +30,6 @@ interface EventsSnapshot {
   readonly journalId: number;
 }
 
-const PROJECTS = `
-SELECT project_id, public_id, name FROM projects
-WHERE $1::text IS NULL OR public_id = $1::text ORDER BY project_id`;
-
 const SEGMENTS = `
 SELECT project_id, coalesce(origin_id, segment_id) AS origin_id, events FROM segments
 WHERE project_id = ANY ($1::text::int[]) ORDER BY project_id, segment_id`;
@@ -46,12 +40,6 @@ SELECT project_id, journal_id, projected_count, set_aside_ids, event_count,
 FROM journal
 WHERE project_id = ANY ($1::text::int[]) AND (projected_at IS NULL OR set_aside_until IS NOT NULL)
 ORDER BY project_id, journal_id`;
-
-interface ProjectRow extends Record<string, unknown> {
-  readonly project_id: number;
-  readonly public_id: string;
-  readonly name: string;
-}
 
 /** Keeps the segments of projects from being merged: meanwhile only erasure and retention change them. */
 export class HeldSegments implements Disposable {
@@ -109,8 +97,8 @@ export class HeldSegments implements Disposable {
   }
 }
 
-async function readSnapshot(tx: Sql, projects: readonly ProjectRow[]): Promise<EventsSnapshot> {
-  const ids = arrayLiteral(projects.map(({ project_id }) => project_id));
+async function readSnapshot(tx: Sql, projects: readonly NamedOwner[]): Promise<EventsSnapshot> {
+  const ids = arrayLiteral(projects.map(({ projectId }) => projectId));
   type SegmentRow = { project_id: number; origin_id: number; events: number };
   const segments = Map.groupBy(
     await tx.query<SegmentRow>(SEGMENTS, [ids]),
@@ -126,15 +114,13 @@ async function readSnapshot(tx: Sql, projects: readonly ProjectRow[]): Promise<E
   );
   return {
     journalId: last!.journal_id,
-    projects: projects.map(({ project_id, public_id, name }) => {
-      const own = segments.get(project_id) ?? [];
-      const rows = pending.get(project_id) ?? [];
+    projects: projects.map((project) => {
+      const own = segments.get(project.projectId) ?? [];
+      const rows = pending.get(project.projectId) ?? [];
       const waiting = (row: PendingRow) =>
         Math.max(0, row.event_count - row.projected_count) + (row.set_aside_ids?.length ?? 0);
       return {
-        projectId: project_id,
-        id: public_id,
-        name,
+        ...project,
         segments: own.map(({ origin_id }) => origin_id),
         pending: rows,
         events: own.reduce((sum, { events }) => sum + events, 0) +
@@ -159,11 +145,11 @@ export async function snapshotEvents(
         "`upgraded`.",
     );
   }
-  const projects = await database.query<ProjectRow>(PROJECTS, [project]);
+  const projects = await listOwners(database, project);
   if (project !== null && projects.length === 0) {
     throw new Problem("not_found", "There is no project with this id.");
   }
-  const held = await HeldSegments.take(database, projects.map(({ project_id }) => project_id));
+  const held = await HeldSegments.take(database, projects.map(({ projectId }) => projectId));
   const moment = (sql: Sql) => readSnapshot(sql, projects);
   const snapshot = await database.transaction(moment, undefined, () => [READ_SNAPSHOT]);
   return { held, snapshot };

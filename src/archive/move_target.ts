@@ -5,7 +5,7 @@ import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 import { ARCHIVED_TABLES, archivedTable, LEFT_TABLES } from "./archived_tables.ts";
 import type { FrameRows } from "./archive_format.ts";
 import { restoreRows } from "./restored_rows.ts";
-import { NO_PROJECT } from "./stored_rows.ts";
+import { listOwners, NO_PROJECT } from "./stored_rows.ts";
 
 /** Thrown if nothing can be moved to this database. The message says why. */
 export class TargetRefused extends Error {
@@ -105,10 +105,7 @@ export async function emptyTarget(database: Database): Promise<void> {
 
 /** Returns the numbers of the target's projects, by their ids. */
 export async function targetProjects(sql: Sql): Promise<Map<string, number>> {
-  const rows = await sql.query<{ id: string; project_id: number }>(
-    "SELECT public_id AS id, project_id FROM projects",
-  );
-  return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+  return new Map((await listOwners(sql)).map(({ id, projectId }) => [id, projectId]));
 }
 
 const UPDATE_PROJECT = `

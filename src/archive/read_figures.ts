@@ -68,7 +68,7 @@ export async function readRowFigures(
     if (left.has(table.name) || table.secret === true && !secrets) continue;
     const sums = new Sums();
     for (const owner of owners.filter((owner) => hasRowsOf(table, owner))) {
-      for await (const { rows } of storedRows(database, withoutPictures(table), owner)) {
+      for await (const rows of storedRows(database, withoutPictures(table), owner)) {
         for (const row of rows) sums.of(owner?.id ?? NO_PROJECT).add(row);
       }
     }

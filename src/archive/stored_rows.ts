@@ -1,14 +1,6 @@
-import type { Sql } from "../db/sql.ts";
+import type { Row, Sql } from "../db/sql.ts";
 import { ARCHIVED_ROWS_AT_ONCE } from "./archive_limits.ts";
 import type { ArchivedTable } from "./archived_tables.ts";
-
-/** Rows of one table and one project, or of none (NO_PROJECT), each as JSON. */
-interface TableRows {
-  readonly table: ArchivedTable;
-  /** The id of the project, or NO_PROJECT. */
-  readonly of: string;
-  readonly rows: readonly string[];
-}
 
 /** The number and the id of the project that rows belong to. */
 export interface Owner {
@@ -18,14 +10,21 @@ export interface Owner {
 
 export const NO_PROJECT = "*";
 
-/** Lists all projects, with their names. */
-export async function listOwners(sql: Sql): Promise<(Owner & { readonly name: string })[]> {
-  return await sql.query<{ projectId: number; id: string; name: string }>(
-    `SELECT project_id AS "projectId", public_id AS id, name FROM projects ORDER BY project_id`,
+/** A project to archive, with its name. */
+export interface NamedOwner extends Owner {
+  readonly name: string;
+}
+
+/** Lists all projects, or the one with an id. */
+export async function listOwners(sql: Sql, id: string | null = null): Promise<NamedOwner[]> {
+  return await sql.query<NamedOwner & Row>(
+    `SELECT project_id AS "projectId", public_id AS id, name FROM projects
+    WHERE $1::text IS NULL OR public_id = $1::text ORDER BY project_id`,
+    [id],
   );
 }
 
-interface RowText extends Record<string, unknown> {
+interface RowText extends Row {
   readonly row: string;
   readonly place: string;
 }
@@ -75,16 +74,16 @@ async function page(
   });
 }
 
-/** Yields the rows of a table, page by page. */
+/** Yields the rows of a table, each as JSON, page by page. */
 export async function* storedRows(
   sql: Sql,
   table: ArchivedTable,
   owner: Owner | null,
-): AsyncGenerator<TableRows> {
+): AsyncGenerator<string[]> {
   for (let place: string | null = null;;) {
     const rows: RowText[] = await page(sql, table, owner, place);
     if (rows.length === 0) return;
-    yield { table, of: owner?.id ?? NO_PROJECT, rows: rows.map(({ row }) => row) };
+    yield rows.map(({ row }) => row);
     if (table.key.length === 0) return;
     place = rows.at(-1)!.place;
   }
