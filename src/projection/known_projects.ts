@@ -8,7 +8,6 @@ import { ValueNumbers } from "./value_numbers.ts";
 
 /** The cached state of a project; all of it can be read again. */
 export interface KnownProject {
-  readonly siteHost: string | null;
   /** The version of the links that was read; other transactions may change identities and erase words. */
   linksVersion: number;
   readonly values: ValueNumbers;
@@ -34,7 +33,6 @@ export async function openKnownProject(
   const values = new ValueNumbers();
   await values.open(tx, projectId);
   return {
-    siteHost: site_host,
     linksVersion: links_version,
     values,
     dictionaries: await openDictionaries(tx, projectId, site_host),
@@ -63,7 +61,7 @@ export class KnownProjects {
   async get(tx: Sql, projectId: number, project: ProjectedProject): Promise<KnownProject> {
     const { site_host, timezone, links_version } = project;
     let known = this.#known.get(projectId);
-    if (known?.siteHost !== site_host || known.linksVersion !== links_version) {
+    if (known?.dictionaries.siteHost !== site_host || known.linksVersion !== links_version) {
       known = await openKnownProject(tx, projectId, project);
     }
     this.#use(projectId, known);

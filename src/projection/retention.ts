@@ -4,7 +4,7 @@ import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { type EventSelection, visitTimedEvents } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
-import { addUsedWords, noWords, type UsedWords } from "../store/used_words.ts";
+import { noWords, type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./keyed_deletion.ts";
@@ -100,7 +100,7 @@ async function deleteStep(
     updates.totals.add(event, -1);
   });
   if (eventIds.length === 0) return aside;
-  await addUsedWords(tx, projectId, words, { beforeMs });
+  await usedWords(tx, projectId, { beforeMs }, words);
   await deleteFromSegmentsBefore(tx, projectId, beforeMs);
   const actors = await actorsOf(tx, projectId, identities);
   const remaining = await addRemains(tx, projectId, actors, updates, beforeMs);

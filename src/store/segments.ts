@@ -3,7 +3,7 @@ import { arrayLiteral, arrayLiterals, isOneOf, type Row, type Sql } from "../db/
 import type { EventBatch } from "./batch_columns.ts";
 import type { EventSource } from "./event_source.ts";
 import { blocksOfIdentities } from "./identity_events.ts";
-import { type SlotRules, slotRules } from "./property_keys.ts";
+import { slotRules } from "./property_keys.ts";
 import { mayHaveSlots } from "./property_split.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
 import type { ColumnName } from "./segment_columns.ts";
@@ -54,25 +54,17 @@ async function slotKeysOf(sql: Sql, projectId: number): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Returns the slot rules for a segment made from these segments of a project. */
-async function rulesOf(
+/** Builds a segment of a project, whose other segments tell which properties may get slots: see `buildSegment`. */
+async function built(
   sql: Sql,
   projectId: number,
   sources: readonly EventSource[],
-): Promise<SlotRules> {
-  const asks = mayHaveSlots(sources, SLOTTED_EVENTS_MIN);
-  return slotRules(asks ? await slotKeysOf(sql, projectId) : []);
-}
-
-/** Builds a segment from stored ones: see `buildSegment`. */
-async function rebuilt(
-  sql: Sql,
-  projectId: number,
-  stored: readonly SegmentReader[],
   keeps: Keeps,
   yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
-  return await buildSegment(stored, keeps, yieldIfDue, await rulesOf(sql, projectId, stored));
+  const asks = mayHaveSlots(sources, SLOTTED_EVENTS_MIN);
+  const rules = slotRules(asks ? await slotKeysOf(sql, projectId) : []);
+  return await buildSegment(sources, keeps, yieldIfDue, rules);
 }
 
 const WITH_IDS = `project_id = (SELECT $1::int) AND ${isOneOf("segment_id", "$2::text::int8[]")}`;
@@ -149,7 +141,7 @@ async function rewrite(
     const kept: EncodedSegment[] = [];
     const origins: number[] = [];
     for (const [id, reader] of taken) {
-      const segment = await rebuilt(tx, projectId, [reader], keeps, yieldIfDue);
+      const segment = await built(tx, projectId, [reader], keeps, yieldIfDue);
       if (segment === null) continue;
       kept.push(segment);
       origins.push(originOf.get(id)!);
@@ -198,7 +190,7 @@ export async function mergedSegment(
 ): Promise<EncodedSegment | null> {
   const sources = await wholeSegments(sql, projectId, segmentIds);
   if (sources.size < segmentIds.length) return null;
-  return await rebuilt(sql, projectId, [...sources.values()], () => true, yieldIfDue);
+  return await built(sql, projectId, [...sources.values()], () => true, yieldIfDue);
 }
 
 /**
@@ -228,8 +220,7 @@ export async function addEvents(tx: Sql, projectId: number, batch: EventBatch): 
   let segments: EncodedSegment[] = [];
   let bytes = 0;
   for (const source of partsOf(batch)) {
-    const rules = await rulesOf(tx, projectId, [source]);
-    const segment = await buildSegment([source], () => true, yieldIfDue, rules);
+    const segment = await built(tx, projectId, [source], () => true, yieldIfDue);
     if (segment === null) continue;
     segments.push(segment);
     bytes += segment.head.length + segment.body.length;

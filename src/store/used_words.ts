@@ -58,13 +58,13 @@ export const byKind = <T>(make: (kind: WordKind) => T) =>
 
 export const noWords = (): UsedWords => byKind(() => new Set());
 
-/** Adds the words of the selected stored events to `used`. `sql` must read one snapshot. */
-export async function addUsedWords(
+/** Returns `used` with the words of the selected stored events added. `sql` must read one snapshot. */
+export async function usedWords(
   sql: Sql,
   projectId: number,
-  used: UsedWords,
   selection: EventSelection,
-): Promise<void> {
+  used = noWords(),
+): Promise<UsedWords> {
   const columns = [...columnsOf(selection), ...WORD_COLUMNS];
   const blocks = await selectedBlocks(sql, projectId, selection);
   for await (const reader of eachFetched(sql, projectId, blocks, columns)) {
@@ -75,16 +75,6 @@ export async function addUsedWords(
       for (const [from, to] of selected) for (let at = from; at < to; at++) words.add(column[at]!);
     }
   }
-}
-
-/** Returns the words of the selected stored events. `sql` must read one snapshot. */
-export async function usedWords(
-  sql: Sql,
-  projectId: number,
-  selection: EventSelection,
-): Promise<UsedWords> {
-  const used = noWords();
-  await addUsedWords(sql, projectId, used, selection);
   return used;
 }
 

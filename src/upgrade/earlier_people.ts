@@ -5,7 +5,8 @@ import { deleteEventIds } from "../projection/keyed_deletion.ts";
 import { beginProjection } from "../projection/projected_project.ts";
 import { isStorable } from "../text_schemas.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
-import { moveEvents } from "./moved_events.ts";
+import { earlierRowsOf } from "./earlier_rows.ts";
+import { storeMoved } from "./moved_events.ts";
 import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
 
 /** Values that identify people: user ids, anonymous ids, and visitor hashes as PostgreSQL's hex. */
@@ -91,7 +92,9 @@ export async function movePerson(database: Database, projectId: number, id: stri
   for (let from = 0; from < ids.length; from += MOVED_EVENTS) {
     const some = ids.slice(from, from + MOVED_EVENTS);
     await database.transaction(async (tx) => {
-      if (await lockEarlier(tx, projectId) !== null) await moveEvents(tx, projectId, some);
+      if (await lockEarlier(tx, projectId) === null) return;
+      const rows = await earlierRowsOf(tx, projectId, some);
+      await storeMoved(tx, projectId, [...rows.values()]);
     });
   }
 }

@@ -3,7 +3,6 @@ import { insertEvents } from "../ingest/event_insert.ts";
 import { MOVED_XID } from "../projection/journal_erasure.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { noteLess } from "./earlier_projects.ts";
-import { earlierRowsOf } from "./earlier_rows.ts";
 
 // The rows of this transaction. Its beginning is their `received_at`, which is indexed.
 const MARK_MOVED = `
@@ -36,13 +35,4 @@ export async function storeMoved(
   const known = await insertEvents(tx, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   await markMoved(tx, projectId, rows);
   await noteLess(tx, projectId, rows.length - known.size);
-}
-
-/** Moves the earlier events with these ids as `storeMoved` does. */
-export async function moveEvents(
-  tx: Sql,
-  projectId: number,
-  ids: readonly string[],
-): Promise<void> {
-  await storeMoved(tx, projectId, [...(await earlierRowsOf(tx, projectId, ids)).values()]);
 }
