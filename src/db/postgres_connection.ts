@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type IpcNetConnectOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
@@ -265,9 +266,12 @@ export class PostgresConnection implements Session {
       const address = addresses.path === false ? { host, port } : { path: addresses.path };
       const socket = connect(address);
       this.#socket = socket;
+      // A second error of the same socket must not end the process.
+      socket.on("error", () => {});
       try {
-        await connected(socket);
+        await once(socket, "connect");
       } catch (error) {
+        socket.destroy();
         if (attempt + 1 < addresses.host.length) continue;
         this.lose(error instanceof Error ? error.message : String(error));
         throw error;
@@ -311,22 +315,4 @@ const NO_ORIGIN = { value: "" };
  */
 function withoutOrigin<Statement extends PromiseLike<unknown>>(statement: Statement): Statement {
   return Object.defineProperty(statement, "origin", NO_ORIGIN);
-}
-
-function connected(socket: Socket): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onConnect = () => {
-    socket.off("error", onError);
-    resolve();
-  };
-  const onError = (error: Error) => {
-    socket.off("connect", onConnect);
-    // A second error of the same socket must not end the process.
-    socket.on("error", () => {});
-    socket.destroy();
-    reject(error);
-  };
-  socket.once("connect", onConnect);
-  socket.once("error", onError);
-  return promise;
 }

@@ -98,8 +98,8 @@ export class ForeignReplica extends ReplicaUnavailable {
 /** The database answered, and refused the statement. `sqlState` is PostgreSQL's five-letter code. */
 export class StatementRefused extends Error {
   override readonly name = "StatementRefused";
-  constructor(message: string, readonly sqlState: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, readonly sqlState: string) {
+    super(message);
   }
 }
 

@@ -1,13 +1,11 @@
 import type { BinaryRow } from "./binary_rows.ts";
 import { type Param, type Row, type Sql, StatementRefused } from "./sql.ts";
 
-/** One session of an engine, used by one caller: statements run in the order of the calls. */
-export interface Session {
-  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
-  /** As `Sql.binary`; the session is in a transaction. */
-  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]>;
-  script(text: string): Promise<void>;
-}
+/**
+ * One session of an engine, used by one caller: statements run in the order of the calls. It is in a transaction where
+ * it returns rows in binary.
+ */
+export type Session = Omit<Sql, "transaction">;
 
 /** Whether a statement was refused only because an earlier one of its transaction had failed. */
 function isAfterFailure(error: unknown): boolean {
