@@ -44,8 +44,6 @@ export interface ProjectionOptions {
   readonly observeFailure?: (cause: string) => void;
   /** The time that one transaction may take. */
   readonly msMax?: number;
-  /** Whether the database is about to close; a turn that fails by this is not logged. */
-  readonly isStopping?: () => boolean;
 }
 
 /**
@@ -100,7 +98,7 @@ class ProjectsProjection implements Projection {
       underWay: () => this.#turns.size === 0 ? null : Promise.allSettled(this.#turns.values()),
       failed: (projectId, error) => {
         options.observeFailure?.("merging");
-        this.#warn("segments not merged", { projectId, cause: causeOf(error) });
+        this.options.log?.warn("segments not merged", { projectId, cause: causeOf(error) });
       },
     });
   }
@@ -218,7 +216,7 @@ class ProjectsProjection implements Projection {
     if (attempt.isElsewhere) return "elsewhere";
     if (attempt.unreadable > 0) {
       this.options.observeFailure?.("unreadable_block");
-      this.#warn("journal rows unreadable", { projectId, rows: attempt.unreadable });
+      this.options.log?.warn("journal rows unreadable", { projectId, rows: attempt.unreadable });
     }
     if (attempt.events > 0) {
       this.#merging.note(projectId);
@@ -227,7 +225,7 @@ class ProjectsProjection implements Projection {
     const { events, journalRows, settled } = attempt;
     if (settled === "damaged") {
       this.options.observeFailure?.("unreadable_segment");
-      this.#warn("rollups not recounted, as a segment is unreadable", { projectId });
+      this.options.log?.warn("rollups not recounted, as a segment is unreadable", { projectId });
     }
     if (events > 0 || journalRows > 0 || settled === "begun") return "projected";
     return settled === "settled" ? "nothing" : "unsettled";
@@ -245,7 +243,7 @@ class ProjectsProjection implements Projection {
     try {
       await this.#statistics.note(projectId, events);
     } catch (error) {
-      this.#warn("statistics not updated", { cause: causeOf(error) });
+      this.options.log?.warn("statistics not updated", { cause: causeOf(error) });
     }
   }
 
@@ -275,11 +273,7 @@ class ProjectsProjection implements Projection {
   ) {
     // A full disk is reported once, elsewhere.
     if (error instanceof DiskFull) return;
-    this.#warn("projection failed", { ...where, cause: causeOf(error) });
-  }
-
-  #warn(message: string, fields: Parameters<Log["warn"]>[1]): void {
-    if (!this.options.isStopping?.()) this.options.log?.warn(message, fields);
+    this.options.log?.warn("projection failed", { ...where, cause: causeOf(error) });
   }
 
   /** Whether the database answers and takes writes after a failure; if not, the events are not to blame. */

@@ -12,8 +12,9 @@ import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts
  * The options of a projection; the causes of failures are also "worker_ended" if the thread ended by itself,
  * and "worker_silent" if it was ended because it gave no sign of life.
  */
-export interface ProjectionThreadOptions
-  extends Pick<ProjectionOptions, "log" | "observeFailure" | "isStopping"> {
+export interface ProjectionThreadOptions extends Pick<ProjectionOptions, "log" | "observeFailure"> {
+  /** Whether the database is about to close; what fails by this is not logged. */
+  readonly isStopping?: () => boolean;
   readonly createWorker?: () => Worker;
   /** The default is PROJECTION_SIGN_PAUSE_MS. */
   readonly signPauseMs?: number;
