@@ -16,16 +16,8 @@ const LOG_FILES_OF_A_PART = 2 ** 8;
 type Operation = (...args: unknown[]) => unknown;
 type Operations = Record<string, Operation>;
 
-/** A file or folder of the engine's file system. */
-interface FileNode {
-  readonly node_ops: { mknod(parent: FileNode, name: string, mode: number, dev: number): FileNode };
-  contents: unknown;
-  usedBytes: number;
-}
-
 /** The engine's file system, with its entries and open files. */
 interface FileSystem {
-  lookupPath(path: string): { readonly node: FileNode };
   readonly ErrnoError: new (errno: number) => Error;
   lookupNode(parent: unknown, name: unknown): unknown;
   destroyNode(node: unknown): void;
@@ -36,7 +28,6 @@ interface FileSystem {
 interface EngineModule {
   readonly NODEFS: { readonly node_ops: Operations; readonly stream_ops: Operations };
   readonly FS: FileSystem;
-  FS_createDataFile(path: string, name: null, bytes: Uint8Array): void;
   onRuntimeInitialized?: () => void;
   _PostgresMainLoopOnce(): void;
   stackRestore(pointer: number): void;
@@ -83,7 +74,6 @@ export class EngineFolder extends NodeFS {
       initialized?.();
       this.#noticeEnd(module);
     };
-    createFilesOfPackage(module);
     cleanUpAfterFailures(module);
     const write = NODEFS.stream_ops.write!;
     NODEFS.stream_ops.write = (stream, buffer, offset, length, position) => {
@@ -155,28 +145,6 @@ export class EngineFolder extends NodeFS {
       }
     };
   }
-}
-
-/** The mode of a regular file that everybody may read, write and run. */
-const FILE_MODE = 0o100777;
-
-/**
- * Makes the file system create the 700 files of PGlite's package, which nobody has opened yet, without looking up each
- * path and opening, writing and closing each file: 10 of the 300 ms that the engine's thread works until the server is
- * ready.
- */
-function createFilesOfPackage(module: EngineModule): void {
-  const { FS } = module;
-  const folders = new Map<string, FileNode>();
-  module.FS_createDataFile = (path, _, bytes) => {
-    const nameAt = path.lastIndexOf("/") + 1;
-    const above = path.slice(0, nameAt);
-    const folder = folders.get(above) ?? FS.lookupPath(above).node;
-    folders.set(above, folder);
-    const file = folder.node_ops.mknod(folder, path.slice(nameAt), FILE_MODE, 0);
-    file.contents = bytes;
-    file.usedBytes = bytes.length;
-  };
 }
 
 /**
