@@ -51,7 +51,7 @@ export function addTo<T extends Column>(sums: T, more: T): T {
 }
 
 /** Returns one array after the other. */
-function joined<T extends Column>(first: T, second: T): T {
+export function joined<T extends Column>(first: T, second: T): T {
   if (first.length === 0) return second;
   const TypedArray = first.constructor as { new (length: number): T };
   const all = new TypedArray(first.length + second.length);

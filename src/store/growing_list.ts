@@ -1,4 +1,4 @@
-type Growing = Int32Array | Uint32Array | Float64Array;
+type Growing = Uint8Array | Int32Array | Uint32Array | Float64Array;
 
 /** Copies a list into one twice as long, but not longer than `most`. */
 export function lengthened<T extends Growing>(list: T, most = Infinity): T {

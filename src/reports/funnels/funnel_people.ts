@@ -5,7 +5,7 @@ import { invalidParameter } from "../../query/parameters.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { behindWhere } from "../behind/behind_tally.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
+import { type CountedAttempts, DEPTH, DIED, forEachAttempt, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
 import { findAttempts, type FoundAttempts } from "./funnel_scan.ts";
 import { idsOfOthers } from "./funnel_tally.ts";
@@ -54,18 +54,14 @@ async function ofValue(
 }
 
 /** Returns when each attempt reached the step of the number; without one, its deepest step. */
-function reachedMs(
-  { outcomes, stepsMs, ms: entriesMs }: CountedAttempts,
-  number: FunnelNumber,
-): Float64Array {
-  const ms = entriesMs.slice();
-  let at = 0;
-  for (let i = 0; i < outcomes.length; i++) {
+function reachedMs(attempts: CountedAttempts, number: FunnelNumber): Float64Array {
+  const { outcomes, stepsMs } = attempts;
+  const ms = attempts.ms.slice();
+  forEachAttempt(attempts, (i, places) => {
     const later = (outcomes[i]! & DEPTH) - 1;
     const wanted = "step" in number ? Math.min(number.step - 1, later) : later;
-    for (let step = 0; step < wanted; step++) ms[i]! += stepsMs[at + step]!;
-    at += later;
-  }
+    for (let step = 0; step < wanted; step++) ms[i]! += stepsMs[step]![places[step]!]!;
+  });
   return ms;
 }
 

@@ -4,7 +4,7 @@ import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
 import { TextMap } from "../../store/text_map.ts";
 import { GrowingList } from "../../store/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { type AttemptColumns, DEPTH, DIED, LATE } from "./counted_attempts.ts";
+import { type AttemptColumns, DEPTH, DIED, forEachAttempt, LATE } from "./counted_attempts.ts";
 
 /** Attempts of a group that there is room for at first. */
 const GROUP_ROOM = 64;
@@ -21,47 +21,50 @@ export interface FunnelGroupTally {
   readonly steps: readonly StepTally[];
 }
 
-/** Counts the attempts of a group, or of all actors. */
-class AttemptTally {
-  /** For each step after the first: how long each attempt that reached it took from the one before. */
-  readonly #times: readonly GrowingList<Float64Array>[];
-  #entered = 0;
-  /** How many an excluded event ended. */
-  excluded = 0;
-  /** How many neither converted nor were excluded, with a window not over yet. */
-  open = 0;
+/** Returns the steps of a number of attempts. @param stepsMs see `AttemptColumns` */
+function stepsOf(entered: number, stepsMs: readonly Float64Array[]): StepTally[] {
+  const later = stepsMs.map((times) => {
+    if (times.length === 0) return { actors: 0, medianMs: null, p90Ms: null };
+    const [medianMs, p90Ms] = quantilesOfTimes(times, [0.5, 0.9]);
+    return { actors: times.length, medianMs: medianMs!, p90Ms: p90Ms! };
+  });
+  return [{ actors: entered, medianMs: null, p90Ms: null }, ...later];
+}
 
-  /** @param rooms for each step after the first, of how many attempts there is room at first */
-  constructor(rooms: readonly number[]) {
-    this.#times = rooms.map((room) => new GrowingList(new Float64Array(room)));
+/** Returns how many attempts an excluded event ended, and how many others did not convert and have an open window. */
+function endsOf(outcomes: Uint8Array, stepCount: number) {
+  const counts = new Uint32Array(256);
+  for (let i = 0; i < outcomes.length; i++) counts[outcomes[i]!]!++;
+  let [excluded, open] = [0, 0];
+  for (let outcome = 0; outcome < counts.length; outcome++) {
+    if ((outcome & DEPTH) === stepCount) continue;
+    if ((outcome & DIED) !== 0) excluded += counts[outcome]!;
+    else if ((outcome & LATE) !== 0) open += counts[outcome]!;
+  }
+  return { excluded, open };
+}
+
+/** The times of the attempts of a group. */
+class GroupTimes {
+  readonly #stepsMs: readonly GrowingList<Float64Array>[];
+  #entered = 0;
+
+  constructor(stepCount: number) {
+    this.#stepsMs = Array.from(
+      { length: stepCount - 1 },
+      () => new GrowingList(new Float64Array(GROUP_ROOM)),
+    );
   }
 
-  /** Adds an attempt whose times of later steps are in `stepsMs` from `at` on. */
-  add(outcome: number, stepsMs: Float64Array, at: number): void {
-    const depth = outcome & DEPTH;
-    for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs[at + i]!);
+  /** Adds an attempt: see `forEachAttempt`. */
+  add(depth: number, stepsMs: readonly Float64Array[], places: Int32Array): void {
+    for (let i = 0; i < depth - 1; i++) this.#stepsMs[i]!.add(stepsMs[i]![places[i]!]!);
     this.#entered++;
-    if (depth > this.#times.length) return;
-    if ((outcome & DIED) !== 0) this.excluded++;
-    else if ((outcome & LATE) !== 0) this.open++;
   }
 
   steps(): StepTally[] {
-    const later = this.#times.map((times) => {
-      if (times.length === 0) return { actors: 0, medianMs: null, p90Ms: null };
-      const [medianMs, p90Ms] = quantilesOfTimes(times.taken(), [0.5, 0.9]);
-      return { actors: times.length, medianMs: medianMs!, p90Ms: p90Ms! };
-    });
-    return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
+    return stepsOf(this.#entered, this.#stepsMs.map((times) => times.taken()));
   }
-}
-
-/** Returns for each step after the first how many attempts reached it. */
-function reachedCounts(outcomes: Int32Array, stepCount: number): number[] {
-  const counts = new Array<number>(stepCount).fill(0);
-  for (let i = 0; i < outcomes.length; i++) counts[(outcomes[i]! & DEPTH) - 1]!++;
-  for (let step = stepCount - 1; step > 0; step--) counts[step - 1]! += counts[step]!;
-  return counts.slice(1);
 }
 
 /** The attempts of one value; null: the value is missing. */
@@ -69,10 +72,10 @@ interface Group {
   value: string | null;
   entered: number;
   converted: number;
-  tally: AttemptTally | null;
+  times: GroupTimes | null;
 }
 
-const noAttempts = (): Group => ({ value: null, entered: 0, converted: 0, tally: null });
+const noAttempts = (): Group => ({ value: null, entered: 0, converted: 0, times: null });
 
 type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
 
@@ -125,6 +128,27 @@ export async function idsOfOthers(
   return new Set([...byId.keys()].filter((id) => others.has(byId.get(id)!)));
 }
 
+/** Counts the attempts of the largest groups, then of all others together. */
+async function shownGroups(
+  attempts: AttemptColumns,
+  stepCount: number,
+  textsOf: TextsOf,
+): Promise<FunnelGroupTally[]> {
+  const { byId, ranked } = await groupsOf(attempts, stepCount, textsOf);
+  const others = new GroupTimes(stepCount);
+  for (const [i, group] of ranked.entries()) {
+    group.times = i < FUNNEL_GROUPS_MAX ? new GroupTimes(stepCount) : others;
+  }
+  const { outcomes, values, stepsMs } = attempts;
+  forEachAttempt(attempts, (i, places) => {
+    byId.get(values[i]!)!.times!.add(outcomes[i]! & DEPTH, stepsMs, places);
+  });
+  const shown = ranked.slice(0, FUNNEL_GROUPS_MAX)
+    .map(({ value, times }): FunnelGroupTally => ({ value, steps: times!.steps() }));
+  if (ranked.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
+  return shown;
+}
+
 /**
  * Counts all attempts; with `textsOf`, which looks up the values of ids, also those of the largest groups by
  * value, then of all others together.
@@ -134,26 +158,7 @@ export async function tallyAttempts(
   stepCount: number,
   textsOf: TextsOf | null,
 ) {
-  const { outcomes, values, stepsMs } = attempts;
-  const groups = textsOf && await groupsOf(attempts, stepCount, textsOf);
-  const ranked = groups?.ranked ?? [];
-  // Lists that grow would take three times the memory, which is garbage once the read ends.
-  const all = new AttemptTally(reachedCounts(outcomes, stepCount));
-  const few = new Array<number>(stepCount - 1).fill(GROUP_ROOM);
-  const others = new AttemptTally(few);
-  for (const [i, group] of ranked.entries()) {
-    group.tally = i < FUNNEL_GROUPS_MAX ? new AttemptTally(few) : others;
-  }
-  let at = 0;
-  for (let i = 0; i < outcomes.length; i++) {
-    const outcome = outcomes[i]!;
-    all.add(outcome, stepsMs, at);
-    if (groups !== null) groups.byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
-    at += (outcome & DEPTH) - 1;
-  }
-  const shown = ranked.slice(0, FUNNEL_GROUPS_MAX)
-    .map(({ value, tally }): FunnelGroupTally => ({ value, steps: tally!.steps() }));
-  if (ranked.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
-  const { excluded, open } = all;
-  return { steps: all.steps(), excluded, open, groups: groups && shown };
+  const { outcomes, stepsMs } = attempts;
+  const groups = textsOf && await shownGroups(attempts, stepCount, textsOf);
+  return { steps: stepsOf(outcomes.length, stepsMs), ...endsOf(outcomes, stepCount), groups };
 }

@@ -6,10 +6,10 @@ import type { Span } from "../../query/selection.ts";
 import { EventMasks } from "../../scans/event_masks.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SessionOfEvent } from "../../scans/session_of_event.ts";
-import { idsFrom, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { idsFrom, type IdSource } from "../../scans/value_ids.ts";
+import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { BehindTally } from "../behind/behind_tally.ts";
-import { Attempts, type CountedAttempts } from "./counted_attempts.ts";
+import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
 import {
   type AttemptRules,
   type AttemptSearch,
@@ -76,7 +76,7 @@ function masksOf(
 
 /** Follows one actor after the other, and keeps the attempt that counts for each. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
-  readonly #attempts = new Attempts();
+  readonly #attempts: Attempts;
   readonly #entries = new BehindTally();
   readonly #inputs: FunnelInputs;
   readonly #masks: EventMasks;
@@ -91,10 +91,14 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #best: AttemptSearch | null;
   /** By how many steps the first attempt has reached: name bits of the events that matter to it then. */
   readonly #wantedNames: readonly number[];
+  /** By step, and of the excluded events: the name bits of the events that have its bit. */
+  readonly #stepNames: readonly number[];
+  readonly #excludedNames: number;
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
     const { rules, by } = inputs;
     this.#inputs = inputs;
+    this.#attempts = new Attempts(rules.stepCount);
     const masks = masksOf(inputs, words);
     this.#masks = masks;
     this.#matters = Uint8Array.from(masks.possible, (bits) => Number(bits !== 0));
@@ -107,6 +111,8 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       { length: rules.stepCount + 1 },
       (_, depth) => depth === 0 ? this.bits.names : masks.nameBits(wantedAfter(depth)),
     );
+    this.#stepNames = Array.from({ length: rules.stepCount }, (_, i) => masks.nameBits(1 << i));
+    this.#excludedNames = masks.nameBits(EXCLUDED);
   }
 
   result(): CountedAttempts {
@@ -116,22 +122,27 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   visit(actor: number, timeline: Timeline): void {
     const names = runBitsOf(timeline);
     if ((names & this.bits.names) === 0) return;
-    const goesOn = this.#mayGoOn(timeline, names);
-    if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
-      this.#best.clear();
-      this.#searchBack(actor, timeline, this.#best);
-      this.#take(actor, timeline, this.#best);
-    } else {
-      this.#first.clear(goesOn ? this.#inputs.rules.stepCount : 1);
+    const [first, best] = [this.#first, this.#best];
+    const { order, stepCount } = this.#inputs.rules;
+    const stepsMax = this.#stepsMax(timeline, names);
+    if (order !== "unordered" || stepsMax === 1) {
+      first.clear(stepsMax);
       this.#searchForward(actor, timeline);
-      this.#take(actor, timeline, this.#first);
+      const { depth } = first;
+      // Nobody enters, or no later attempt is deeper.
+      const isBest = depth === 0 || depth === stepCount ||
+        depth === stepsMax && !this.#mayBeLate(timeline);
+      if (best === null || isBest) return this.#take(actor, timeline, first);
     }
+    best!.clear();
+    this.#searchBack(actor, timeline, best!);
+    this.#take(actor, timeline, best!);
   }
 
   #take(actor: number, timeline: Timeline, search: AttemptSearch): void {
     if (search.depth === 0) return;
     if (this.#inputs.withEntries) this.#entries.add(actor, search.ms[0]!);
-    const value = this.#entryIdOf?.(actor, timeline, search.slice, search.at) ?? NO_ID;
+    const value = this.#entryIdOf?.(actor, timeline, search.slice, search.at) ?? null;
     this.#attempts.add(search, value, search.lastEntryMs > this.#inputs.lateFromMs);
   }
 
@@ -141,11 +152,20 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return lateFromMs < rules.toMs && lastMsOf(timeline) > lateFromMs;
   }
 
-  /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
-  #mayGoOn(timeline: Timeline, names: number): boolean {
+  /**
+   * Tells by the names of the actor's events how many steps an attempt may reach; all of them if it may be excluded.
+   */
+  #stepsMax(timeline: Timeline, names: number): number {
     const { order, stepCount } = this.#inputs.rules;
-    if (stepCount === 1) return false;
-    if (order !== "unordered") return (names & this.#wantedNames[1]!) !== 0;
+    if (order === "unordered") return this.#mayGoOn(timeline) ? stepCount : 1;
+    if ((names & this.#excludedNames) !== 0) return stepCount;
+    let steps = 1;
+    while (steps < stepCount && (names & this.#stepNames[steps]!) !== 0) steps++;
+    return steps;
+  }
+
+  /** Tells by the names of the actor's events whether an unordered attempt may get beyond its entry, or end. */
+  #mayGoOn(timeline: Timeline): boolean {
     const bits = this.#possibleOf(timeline);
     const steps = bits & enteringBits(this.#inputs.rules);
     return (bits & EXCLUDED) !== 0 || (steps & steps - 1) !== 0;
@@ -265,5 +285,5 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 export const FUNNEL: VisitorKind<FunnelInputs, CountedAttempts> = {
   name: "funnel",
   create: (inputs, words) => new FunnelVisitor(inputs, words),
-  merge: joinColumns,
+  merge: joinAttempts,
 };

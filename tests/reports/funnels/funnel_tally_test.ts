@@ -14,7 +14,7 @@ const knowing = (values: readonly (readonly [id: number, value: string])[]) => (
   Promise.resolve(new Map(values));
 
 Deno.test("tally: steps, times between the nearest two, and how attempts ended", async () => {
-  const attempts = new Attempts();
+  const attempts = new Attempts(3);
   attempts.add(found([1000, 1010, 1050]), 0, true);
   attempts.add(found([0, 20], true), 0, true);
   attempts.add(found([0, 40]), 0, true);
@@ -33,7 +33,7 @@ Deno.test("tally: steps, times between the nearest two, and how attempts ended",
 });
 
 Deno.test("tally: ids of one value are one group; equally large ones go by conversions, then value", async () => {
-  const attempts = new Attempts();
+  const attempts = new Attempts(2);
   const reached = (id: number) => attempts.add(found([0, 5]), id, false);
   const left = (id: number) => attempts.add(found([0]), id, false);
   // Two attempts of each value but d: z converts twice; b, c and the missing value once.
@@ -51,7 +51,7 @@ Deno.test("tally: ids of one value are one group; equally large ones go by conve
 });
 
 Deno.test("tally: all groups but the largest 25 are one, whose times are taken together", async () => {
-  const attempts = new Attempts();
+  const attempts = new Attempts(2);
   const values: [number, string][] = [];
   for (let id = 0; id < 27; id++) {
     values.push([id, `v${String(id).padStart(2, "0")}`]);
