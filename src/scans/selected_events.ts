@@ -14,7 +14,7 @@ import {
 } from "./selected_timelines.ts";
 
 /** Sends the statements of a test beside those of the timelines, whose filter bits it needs only at its end. */
-async function selecting<T>(
+export async function selecting<T>(
   timelines: Promise<SelectedTimelines>,
   testOf: (bits: Promise<FilterBits>) => Promise<T>,
 ): Promise<[SelectedTimelines, T]> {

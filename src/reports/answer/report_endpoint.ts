@@ -249,6 +249,14 @@ export async function getReport(
       projectedState(sql, projectId),
       loadSegments(sql, projectId, slugs),
     ]);
+    // None for shares: a suggestion may be the value of a single person.
+    const warningsOf = (matches: ParameterMatches | undefined) =>
+      share
+        ? Promise.resolve([])
+        : valueWarnings(sql, projectId, parameterFiltersOf(scope.filters, segments, matches ?? {}));
+    // The database looks values up while the read goes on. If that fails, nothing awaits it.
+    const warned = warningsOf(terms.matches);
+    warned.catch(() => {});
     const access = { sql, scope, signal };
     const [answer, comparison] = await withTimelines(services, access, async (load, memory) => {
       // The time zone of the rollups; empty while there are none.
@@ -263,15 +271,13 @@ export async function getReport(
       const read = question.isOfOne === true ? all : segmented(loading, all, segments);
       return [await question.answer(read), kept.comparison];
     });
-    const matches = { ...terms.matches, ...answer.matches };
-    const parameterFilters = parameterFiltersOf(scope.filters, segments, matches);
+    const { matches } = answer;
     const pending = projected.pending + await countLacked(sql, [projectId]);
     const warnings = distinctWarnings([
       ...answer.warnings ?? [],
       ...comparisonWarnings(report.compares ?? "nothing", comparedBy),
       ...report.warnsOfPending ? pendingWarnings(pending) : [],
-      // None for shares: a suggestion may be the value of a single person.
-      ...share ? [] : await valueWarnings(sql, projectId, parameterFilters),
+      ...await (matches === undefined ? warned : warningsOf({ ...terms.matches, ...matches })),
     ]);
     const ofSegments = segments.own ?? segments.compared ? SEGMENT_SEMANTICS : "";
     const resolved = {

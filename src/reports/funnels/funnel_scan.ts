@@ -1,5 +1,5 @@
 import { sessionFieldId } from "../../query/filter_conditions.ts";
-import { isSessionField } from "../../query/filters.ts";
+import { isSessionField, onEvents } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { unnamedInteractions } from "../../reserved_terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
@@ -7,8 +7,10 @@ import { spanOf } from "../../query/range.ts";
 import { windowMs } from "../../query/window.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import { fieldValueIds, lazyColumnsOf } from "../../scans/field_value_ids.ts";
+import type { FilterBits } from "../../scans/filter_bits.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
+import { selecting } from "../../scans/selected_events.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import type { FunnelDefinition } from "./funnel_definition.ts";
 import { readTexts } from "../../scans/value_texts.ts";
@@ -36,17 +38,17 @@ async function entryValuesOf(
 /** Resolves the filters on events, and which of the events that pass are steps or excluded. */
 async function funnelPasses(
   { sql, scope }: Pick<Read, "sql" | "scope">,
-  { eventFilters, timelines }: SelectedTimelines,
+  bits: Promise<FilterBits>,
   definition: FunnelDefinition,
 ): Promise<Pick<FunnelInputs, "scope" | "between" | "passedOver" | "matches">> {
   const { order, steps } = definition;
+  const eventFilters = onEvents(scope.filters);
   const named = [...steps, ...definition.exclude];
   const lists = [
     withoutUnnamed(eventFilters, named),
     withoutUnnamed(eventFilters, steps),
     ...named.map((match) => withoutTechnical(matchFilters(match), eventFilters)),
   ];
-  const { bits } = timelines;
   const [all, between, ...matches] = await eventPasses(sql, scope, scope.bots, lists, bits);
   const passed = order === "strict" ? unnamedInteractions(definition.steps) : null;
   return { scope: all!, between: between!.names, passedOver: passed, matches };
@@ -68,14 +70,17 @@ export async function findAttempts(
   const lengthMs = windowMs(definition.window)!;
   const span = spanOf(range);
   const reach = { fromMs: span.fromMs, toMs: span.toMs + lengthMs };
-  const selected = await selectTimelines(read, reach, {
-    filters: [...steps, ...exclude].flatMap((match) => match.filters),
-    columns: lazyColumnsOf(by),
-    sessions: by !== null && isSessionField(by),
-  });
+  const [selected, passes] = await selecting(
+    selectTimelines(read, reach, {
+      filters: [...steps, ...exclude].flatMap((match) => match.filters),
+      columns: lazyColumnsOf(by),
+      sessions: by !== null && isSessionField(by),
+    }),
+    (bits) => funnelPasses(read, bits, definition),
+  );
   const values = await entryValuesOf(read, selected, definition, span);
   const inputs: FunnelInputs = {
-    ...await funnelPasses(read, selected, definition),
+    ...passes,
     rules: { order, entry, stepCount: steps.length, windowMs: lengthMs, ...span },
     reach,
     by: values?.from ?? null,
