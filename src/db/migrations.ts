@@ -27,6 +27,7 @@ import slotKeys from "../../migrations/0029_slot_keys.sql" with { type: "text" }
 import wordsLeft from "../../migrations/0030_words_left.sql" with { type: "text" };
 import siteHosts from "../../migrations/0031_site_hosts.sql" with { type: "text" };
 import removedNumbers from "../../migrations/0032_removed_numbers.sql" with { type: "text" };
+import journalBySpan from "../../migrations/0033_journal_by_span.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 30, name: "0030_words_left", sql: wordsLeft },
   { version: 31, name: "0031_site_hosts", sql: siteHosts },
   { version: 32, name: "0032_removed_numbers", sql: removedNumbers },
+  { version: 33, name: "0033_journal_by_span", sql: journalBySpan },
 ];

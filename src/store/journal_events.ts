@@ -31,6 +31,8 @@ export interface BlockValues extends CodedColumn {
 class RunColumn implements BlockValues {
   #which: Int32Array | null = null;
   #asked = 0;
+  /** The run that was found last. */
+  #run = 0;
 
   /**
    * @param places the place of each run's value; null: the runs' values are in order
@@ -60,13 +62,25 @@ class RunColumn implements BlockValues {
     if (this.#which !== null || 4 * ++this.#asked > (ends.at(-1) ?? 0)) {
       return this.values[this.which[place]!]!;
     }
-    let [run, last] = [0, ends.length - 1];
+    const run = this.#run = this.#runOf(place);
+    return this.values[places === null ? run : places[run]!]!;
+  }
+
+  /** Searches from the last run on, in steps that double: mostly events are asked for one after the other. */
+  #runOf(place: number): number {
+    const { ends } = this;
+    let run = this.#run > 0 && place < ends[this.#run - 1]! ? 0 : this.#run;
+    let last = run;
+    for (let step = 1; ends[last]! <= place; step *= 2) {
+      run = last + 1;
+      last = Math.min(last + step, ends.length - 1);
+    }
     while (run < last) {
       const middle = (run + last) >> 1;
       if (ends[middle]! <= place) run = middle + 1;
       else last = middle;
     }
-    return this.values[places === null ? run : places[run]!]!;
+    return run;
   }
 }
 
@@ -87,6 +101,8 @@ export interface KeptJournalBlock {
   readonly head: string;
   readonly columns: BlockColumns;
   readonly moments: Float64Array;
+  /** The time of its last event. */
+  readonly toMs: number;
   readonly bytes: number;
 }
 
@@ -181,7 +197,8 @@ export function decodeKept(block: Uint8Array): KeptJournalBlock {
   const columns = columnsIn(content);
   const moments = momentsOf(columns, Int32Array.from({ length: columns.events }, (_, i) => i));
   const bytes = content.ids.length + moments.byteLength + CHARACTER_BYTES * content.jsonLength;
-  return { head: block.subarray(0, BLOCK_HEAD_BYTES).toHex(), columns, moments, bytes };
+  const toMs = moments.reduce((last, ms) => Math.max(last, ms), -Infinity);
+  return { head: block.subarray(0, BLOCK_HEAD_BYTES).toHex(), columns, moments, toMs, bytes };
 }
 
 /** Returns the whole events at these places of a block, in this order. */

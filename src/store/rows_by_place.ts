@@ -21,10 +21,10 @@ export interface KeptBlock {
   readonly bytes: number;
 }
 
-/** A cache of blocks: here by segment and number, which never go stale, as segments never change. */
-export interface BlockCache<Block = KeptBlock> {
-  get(key: string): Block | undefined;
-  set(key: string, block: Block): boolean;
+/** A cache of blocks by segment and number, which never go stale, as segments never change. */
+export interface BlockCache {
+  get(key: string): KeptBlock | undefined;
+  set(key: string, block: KeptBlock): boolean;
 }
 
 /** Returns the stored bytes of all columns of a block. */

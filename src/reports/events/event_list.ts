@@ -5,7 +5,7 @@ import { UnreadableBlock } from "../../store/journal_block.ts";
 import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
-import { journalFromMs, journalRows } from "./journal_list.ts";
+import { askJournal, journalFromMs, journalRows } from "./journal_list.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
 import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import { type FoundEvents, NEWEST } from "../newest/newest_events.ts";
@@ -116,11 +116,13 @@ export async function listEvents(
   // If the list fails before it is needed, nothing awaits it.
   journalFrom.catch(() => {});
   if (isNarrowed(scope)) return await projectedRows({ ...source, journalFrom }, span, from, rows);
+  // Sent beside the question how far the journal goes: mostly the page is there.
+  const asked = askJournal(source, spanAfter(span, from), "all");
   const edgeMs = Math.max(span.fromMs, await journalFrom);
   if (edgeMs >= spanAfter(span, from).toMs) return await storedRows(source, span, from, rows);
   const newest = { fromMs: edgeMs, toMs: span.toMs };
   // Of a damaged journal, projected events are in segments too. If others are damaged, `storedRows` fails as well.
-  const recent = await journalRows(source, newest, from, rows, "all").catch((error) => {
+  const recent = await journalRows(source, newest, from, rows, "all", asked).catch((error) => {
     if (error instanceof UnreadableBlock) return null;
     throw error;
   });

@@ -3,8 +3,6 @@ export interface JournalListLimits {
   /** Decoded rows, and their events. */
   readonly blocksMax: number;
   readonly eventsMax: number;
-  /** Rows that are counted to decide whether found events are read from the journal: see `fewJournalRows`. */
-  readonly countedMax: number;
 }
 
 /**
@@ -14,5 +12,4 @@ export interface JournalListLimits {
 export const JOURNAL_LIST_LIMITS: JournalListLimits = {
   blocksMax: 400,
   eventsMax: 20_000,
-  countedMax: 2_000,
 };

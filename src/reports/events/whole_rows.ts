@@ -2,10 +2,9 @@ import { arrayLiteral, isOneOf, type Row } from "../../db/sql.ts";
 import { BLOCKS_AT_ONCE } from "../../limits.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { BLOCK_HEAD_BYTES, UnreadableBlock } from "../../store/journal_block.ts";
+import { UnreadableBlock } from "../../store/journal_block.ts";
 import {
   type BlockColumns,
-  decodeKept,
   type KeptJournalBlock,
   newPlaces,
   wholeEvents,
@@ -16,6 +15,7 @@ import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { STORED_ROW, storedRow } from "../../store/stored_journal.ts";
 import { yielding } from "../../store/yielding.ts";
 import type { JournalSource } from "./journal_list.ts";
+import { BLOCK_HEAD, decodeAndKeep, keptOf } from "./kept_blocks.ts";
 import { JOURNAL_LIST_LIMITS } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
@@ -24,7 +24,7 @@ export interface FoundEvent extends EventPlace {
 }
 
 /** What the rows of a list are read from. */
-export interface RowSource extends JournalSource, Pick<Read, "blocks" | "journalBlocks"> {
+export interface RowSource extends JournalSource, Pick<Read, "blocks"> {
   /** The event time from which on the journal has every event; absent: rows are read from segments alone. */
   readonly journalFrom?: Promise<number>;
 }
@@ -36,23 +36,21 @@ export interface RowSource extends JournalSource, Pick<Read, "blocks" | "journal
 const BLOCK_COST_EVENTS = 3_000;
 const ROW_COST_EVENTS = 100;
 
-// Looks at all rows that end after the span begins, as even one that ends after the span may begin within it. The heads
-// and the known ids are outside the rows of their table: they are read only where the rows are within the limits.
+// The heads and the known ids are outside the rows of their table: they are read only where the rows are within the limit.
+// The bounds are sub-selects: of unknown ones the planner assumes that a tenth of the found rows will do, and looks for
+// them in the index. Else it may read the whole table.
 const OVERLAPPING = `
-SELECT "journalId", "fromMs", "toMs", events, "lookedAt",
+SELECT "journalId", "fromMs", "toMs", events,
   CASE WHEN "isFew" THEN array_to_string(known_ids, ',') END AS known,
-  CASE WHEN "isFew" THEN encode(substring(block FROM 1 FOR ${BLOCK_HEAD_BYTES}), 'hex') ELSE '' END AS head
+  CASE WHEN "isFew" THEN encode(${BLOCK_HEAD}, 'hex') ELSE '' END AS head
 FROM (
   SELECT journal_id::int8 AS "journalId", from_ms::int8 AS "fromMs", to_ms::int8 AS "toMs",
-    event_count::int8 AS events, looked_at::int8 AS "lookedAt", known_ids, block,
-    looked_at < $4::int AND count(*) OVER () < $5::int AS "isFew"
+    event_count::int8 AS events, known_ids, block, count(*) OVER () < $4::int AS "isFew"
   FROM (
-    SELECT * FROM (
-      SELECT *, count(*) OVER () AS looked_at FROM (
-        SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
-        WHERE project_id = (SELECT $1::int) AND to_ms >= $2::int8
-        ORDER BY to_ms LIMIT $4::int) AS later) AS counted
-    WHERE from_ms <= $3::int8 ORDER BY to_ms DESC, journal_id DESC LIMIT $5::int) AS overlapping) AS bounded`;
+    SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
+    WHERE project_id = (SELECT $1::int) AND to_ms >= (SELECT $2::int8)
+      AND from_ms <= (SELECT $3::int8)
+    ORDER BY to_ms, journal_id LIMIT (SELECT $4::int)) AS overlapping) AS bounded`;
 
 /** A row of the journal, without its block. */
 interface OverlappingRow extends Row {
@@ -60,7 +58,6 @@ interface OverlappingRow extends Row {
   readonly fromMs: number;
   readonly toMs: number;
   readonly events: number;
-  readonly lookedAt: number;
   readonly known: string | null;
   readonly head: string;
 }
@@ -68,18 +65,6 @@ interface OverlappingRow extends Row {
 const BLOCKS = `
 SELECT ${STORED_ROW} FROM journal j
 WHERE project_id = (SELECT $1::int) AND ${isOneOf("journal_id", "$2::text::int8[]")}`;
-
-const keyOf = (projectId: number, { journalId }: OverlappingRow) => `${projectId} ${journalId}`;
-
-/** Returns the block of a row, if it is kept. */
-function keptOf(
-  { journalBlocks, scope: { projectId } }: RowSource,
-  row: OverlappingRow,
-): KeptJournalBlock | null {
-  const kept = journalBlocks?.get(keyOf(projectId, row));
-  // A row whose events were erased has another block.
-  return kept?.head === row.head ? kept : null;
-}
 
 /** Whether one of some ascending times is within a row's. */
 function hasTime(times: Float64Array, { fromMs, toMs }: OverlappingRow): boolean {
@@ -98,21 +83,21 @@ async function fewJournalRows(
   times: Float64Array,
 ): Promise<OverlappingRow[] | null> {
   const { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS } = source;
-  const { blocksMax, eventsMax, countedMax } = limits;
+  const { blocksMax, eventsMax } = limits;
   // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
   );
   const overlapping = await sql.query<OverlappingRow>(
     OVERLAPPING,
-    [projectId, times[0]!, times.at(-1)!, countedMax, blocksMax + 1],
+    [projectId, times[0]!, times.at(-1)!, blocksMax + 1],
   );
-  if (overlapping.length > blocksMax || (overlapping[0]?.lookedAt ?? 0) >= countedMax) return null;
+  if (overlapping.length > blocksMax) return null;
   const rows = overlapping.filter((row) => hasTime(times, row))
     .sort((a, b) => b.toMs - a.toMs || b.journalId - a.journalId);
   const eventsOf = (some: readonly OverlappingRow[]) =>
     some.reduce((sum, { events }) => sum + events, 0);
-  const missing = rows.filter((row) => keptOf(source, row) === null);
+  const missing = rows.filter(({ journalId, head }) => keptOf(source, journalId, head) === null);
   const cost = eventsOf(missing) + ROW_COST_EVENTS * missing.length;
   return eventsOf(rows) <= eventsMax && cost <= BLOCK_COST_EVENTS * blocks.size ? rows : null;
 }
@@ -122,12 +107,13 @@ async function* blocksOf(
   source: RowSource,
   rows: readonly OverlappingRow[],
 ): AsyncGenerator<readonly [OverlappingRow, KeptJournalBlock]> {
-  const { sql, scope: { projectId }, journalBlocks } = source;
+  const { sql, scope: { projectId } } = source;
+  const keptOfRow = ({ journalId, head }: OverlappingRow) => keptOf(source, journalId, head);
   const fetched = new Map<number, Uint8Array>();
   for (const [number, row] of rows.entries()) {
-    let kept = keptOf(source, row);
+    let kept = keptOfRow(row);
     if (kept === null && !fetched.has(row.journalId)) {
-      const missing = rows.slice(number).filter((one) => keptOf(source, one) === null)
+      const missing = rows.slice(number).filter((one) => keptOfRow(one) === null)
         .slice(0, BLOCKS_AT_ONCE);
       const ids = arrayLiteral(missing.map(({ journalId }) => journalId));
       fetched.clear();
@@ -136,10 +122,7 @@ async function* blocksOf(
         fetched.set(journal_id, block);
       }
     }
-    if (kept === null) {
-      kept = decodeKept(fetched.get(row.journalId)!);
-      journalBlocks?.set(keyOf(projectId, row), kept);
-    }
+    kept ??= decodeAndKeep(source, row.journalId, fetched.get(row.journalId)!);
     yield [row, kept];
   }
 }
