@@ -4,7 +4,6 @@ import { visitTimedEvents } from "../store/timed_events.ts";
 import { type ActorChange, Sightings, writeActors } from "./actor_days.ts";
 import type { ActorUpdates } from "./actor_updates.ts";
 import { reclassifyTraffic, RULES_VERSION } from "./dictionaries.ts";
-import { identitiesOf } from "./identities.ts";
 import type { KnownProject } from "./known_projects.ts";
 import { hasCurrentRules, type ProjectedProject } from "./projected_project.ts";
 import {
@@ -26,14 +25,28 @@ interface Settling {
   readonly isOver: () => boolean;
 }
 
+/** Returns the actor of each identity that belongs to an actor from `from` to before `to`. */
+async function actorsBetween(tx: Sql, projectId: number, from: number, to: number) {
+  const rows = await tx.query<{ identity_id: number; actor_id: number }>(
+    `SELECT identity_id, actor_id FROM identities
+    WHERE project_id = $1::int AND identity_id >= $2::int AND identity_id < $3::int
+      AND actor_id = identity_id
+    UNION ALL
+    SELECT identity_id, actor_id FROM identities
+    WHERE project_id = $1::int AND actor_id >= $2::int AND actor_id < $3::int
+      AND actor_id <> identity_id`,
+    [projectId, from, to],
+  );
+  return new Map(rows.map(({ identity_id, actor_id }) => [identity_id, actor_id]));
+}
+
 /** Counts the rollups of some actors from their sessions and events, by the project's local days. */
 async function recountSlice(
   { tx, projectId, known: { days, values, dictionaries: { technical } } }: Settling,
   from: number,
   to: number,
 ): Promise<void> {
-  const numbers = Array.from({ length: to - from }, (_, i) => from + i);
-  const actorOf = await identitiesOf(tx, projectId, numbers);
+  const actorOf = await actorsBetween(tx, projectId, from, to);
   if (actorOf.size === 0) return;
   const totals = new EventTotals(days, technical);
   const sightings = new Sightings(days, technical);
