@@ -114,4 +114,11 @@ Deno.test("Matomo: each action of a visit across a change of clocks has the time
   const back = [AUTUMN - 600, AUTUMN - 1200, AUTUMN + 600];
   const shown = (await timesOf(visitOf(back))).slice(0, 2);
   assert.deepEqual(shown, back.slice(0, 2));
+  // Out of order, with a late last sign of life, far from a change of clocks.
+  const summer = [100, 160, 159, 400].map((seconds) => SPRING + 90 * 86_400 + seconds);
+  const late = { ...visitOf(summer), lastActionTimestamp: summer.at(-1)! + 900 };
+  assert.deepEqual(await timesOf(late), summer);
+  // Time and memory are those of the number of actions: a list for each would be 3.2 GB.
+  const many = Array.from({ length: 20_000 }, (_, i) => SPRING - 10_000 + i);
+  assert.deepEqual(await timesOf(visitOf(many)), many);
 });

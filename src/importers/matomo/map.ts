@@ -139,18 +139,30 @@ function zoneOf(local: number | undefined, utc: number | null) {
 const isNear = (zone: ReturnType<typeof zoneOf>): boolean =>
   zone !== null && zone.apart <= SECONDS_APART_MAX;
 
-/** Whether times are in order, those from `change` on a step of time zones or more after the ones before. */
-function isInOrder(times: readonly number[], change: number): boolean {
+/** By how many seconds clocks change: an hour; half an hour on Lord Howe Island. */
+const CLOCK_CHANGES_SECONDS: ReadonlySet<number> = new Set([3600, 1800]);
+
+/**
+ * Returns the times with `shift` seconds added from the first action after the change of clocks on. The actions are in
+ * the order in which they happened, so the change lies where only the shift makes an order of the times, at a step of
+ * time zones. Returns `times` if nothing tells a change.
+ * @param isLate whether the last of `times` is after the visit's last sign of life
+ */
+function timesAcrossChange(times: readonly number[], shift: number, isLate: boolean) {
+  const back = times.flatMap((time, i) => i > 0 && times[i - 1]! > time ? [i] : []);
+  // What Matomo tells of the last action may be of later signs of life.
+  if (back.length > 1 || (back.length === 0 && !isLate)) return times;
   const stepOf = (time: number) => Math.floor(time / ZONE_STEP_SECONDS);
-  return times.every((time, i) => i === 0 || times[i - 1]! <= time) &&
-    (change === times.length || stepOf(times[change - 1]!) < stepOf(times[change]!));
+  const change = (back.length > 0 ? back.values() : times.keys().drop(1))
+    .find((i) => stepOf(times[i - 1]!) < stepOf(times[i]! + shift));
+  return change === undefined ? times : times.map((time, i) => i < change ? time : time + shift);
 }
 
 /**
  * Returns the times in UTC of a visit's actions, which Matomo writes as the clock of the site's time zone; those of the
- * first and last one it tells in UTC, too; they may be a few seconds apart for other reasons. The last one tells the zone
- * where the list lacks the first action and has the last. Where both tell, and differ, the clock may have changed amid
- * the visit: where the times are in order then, as the actions are.
+ * first and last one it tells in UTC, too; they may be a few seconds apart for other reasons. The last one tells the
+ * zone where the list lacks the first action and has the last. Where both tell, and differ by a change of clocks, they
+ * may have changed amid the visit.
  */
 function utcTimes(visit: Members, written: readonly number[]): readonly number[] {
   const lastSeconds = numberOf(visit.lastActionTimestamp);
@@ -161,15 +173,9 @@ function utcTimes(visit: Members, written: readonly number[]): readonly number[]
   const ahead = (isNear(first) || !isNear(last) ? first ?? last : last)?.ahead ?? 0;
   const plain = written.map((seconds) => seconds - ahead);
   if (!isNear(first) || !isNear(last)) return plain;
-  // Without a change first: what Matomo tells of the last action may be of later signs of life.
-  const changes = [written.length, ...written.keys().drop(1)];
-  const changed = changes.map((change) => ({
-    change,
-    times: plain.map((time, i) => i < change ? time : time + ahead - last!.ahead),
-  }));
-  const isLast = (time: number) => time <= lastSeconds! + SECONDS_APART_MAX;
-  return changed.find(({ change, times }) => isInOrder(times, change) && isLast(times.at(-1)!))
-    ?.times ?? plain;
+  const shift = ahead - last!.ahead;
+  if (!CLOCK_CHANGES_SECONDS.has(Math.abs(shift))) return plain;
+  return timesAcrossChange(plain, shift, plain.at(-1)! > lastSeconds! + SECONDS_APART_MAX);
 }
 
 /** Returns the class of the device by its icon, as its name is in the language of the reply. */
