@@ -6,11 +6,7 @@ import { ARCHIVED_TABLES, archivedTable, LEFT_TABLES } from "./archived_tables.t
 import type { FrameRows } from "./archive_format.ts";
 import { restoreRows } from "./restored_rows.ts";
 import { listOwners, NO_PROJECT } from "./stored_rows.ts";
-
-/** Thrown if nothing can be moved to this database. The message says why. */
-export class TargetRefused extends Error {
-  override readonly name = "TargetRefused";
-}
+import { TargetRefused } from "./target_refused.ts";
 
 const SOURCE = "move:source";
 const STATE = "move:state";

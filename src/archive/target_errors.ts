@@ -1,6 +1,6 @@
 import { type Database, DatabaseRefuses, DatabaseUnavailable, DiskFull } from "../db/sql.ts";
 import { statementsRunBy } from "../db/wrapped_sql.ts";
-import { TargetRefused } from "./move_target.ts";
+import { TargetRefused } from "./target_refused.ts";
 
 /** Returns a TargetRefused for a failure of the target's database, and any other error unchanged. */
 function targetError(error: unknown, to: string): unknown {

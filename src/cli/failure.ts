@@ -1,6 +1,6 @@
 import { ArchiveRefused } from "../archive/archive_format.ts";
 import { DamagedEvents } from "../archive/damaged_blocks.ts";
-import { TargetRefused } from "../archive/move_target.ts";
+import { TargetRefused } from "../archive/target_refused.ts";
 import { ConfigMistakes } from "../config/config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import { FileProblem } from "../importers/file_problem.ts";

@@ -18,11 +18,11 @@ import {
   emptyTarget,
   openTarget,
   targetProjects,
-  TargetRefused,
 } from "../archive/move_target.ts";
 import { readFigures, readRowFigures } from "../archive/read_figures.ts";
 import { restoreEvents } from "../archive/restored_events.ts";
 import { withTargetErrors } from "../archive/target_errors.ts";
+import { TargetRefused } from "../archive/target_refused.ts";
 import { LOCK_PATIENCE, waitWords } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
