@@ -117,9 +117,9 @@ export type Taken = Readonly<z.output<typeof IngestReply>>;
 export type Rejection = Readonly<Taken["rejected"][number]>;
 
 /** An event that cannot be stored; thrown while it is read, and collected as a Rejection by its batch. */
-export class RejectedEvent<Code extends string = RejectionCode> extends Error {
+export class RejectedEvent extends Error {
   override readonly name = "RejectedEvent";
-  constructor(readonly code: Code, message: string, readonly field = "") {
+  constructor(readonly code: RejectionCode, message: string, readonly field = "") {
     super(message);
   }
 }

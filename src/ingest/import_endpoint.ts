@@ -86,19 +86,27 @@ interface Batch extends ReadBatch<Rejection> {
   readonly stated: StatedColumns[];
 }
 
-/** Parses a line. Throws RejectedEvent. */
+/** A line that is not JSON, and has no other member of a rejection. */
+class UnreadableLine extends Error {
+  readonly field = "";
+  constructor(readonly code: "invalid_json" | "invalid_encoding", message: string) {
+    super(message);
+  }
+}
+
+/** Parses a line. Throws UnreadableLine, RejectedEvent. */
 function valueOf(line: Uint8Array): { readonly text: string; readonly value: unknown } {
   if (line.length > IMPORT_LINE_BYTES_MAX) throw tooLarge(IMPORT_LINE_BYTES_MAX);
   let text: string;
   try {
     text = UTF8.decode(line);
   } catch {
-    throw new RejectedEvent("invalid_encoding", "The line is not valid UTF-8.");
+    throw new UnreadableLine("invalid_encoding", "The line is not valid UTF-8.");
   }
   try {
     return { text, value: parseJson(text) };
   } catch {
-    throw new RejectedEvent("invalid_json", "The line is not valid JSON.");
+    throw new UnreadableLine("invalid_json", "The line is not valid JSON.");
   }
 }
 
@@ -128,7 +136,7 @@ async function readBatch(
       batch.stated.push(stated);
       batch.indexes.push(index);
     } catch (error) {
-      if (!(error instanceof RejectedEvent)) throw error;
+      if (!(error instanceof RejectedEvent || error instanceof UnreadableLine)) throw error;
       batch.rejected.push(rejectionAt(index, value, error));
     }
   }

@@ -1,15 +1,18 @@
 import { IDENTIFIER_LENGTH_MAX } from "../limits.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { Members } from "../json_text.ts";
-import type { RejectedEvent, Rejection } from "./event_schema.ts";
+import type { Rejection } from "./event_schema.ts";
 
-/** Returns the rejection of the event at `index` of a request. */
+/** Returns the rejection of the event at `index` of a request, for what `error` tells. */
 export function rejectionAt<Code extends string>(
   index: number,
   event: unknown,
-  error: RejectedEvent<Code>,
+  { code, field, message }: {
+    readonly code: Code;
+    readonly field: string;
+    readonly message: string;
+  },
 ) {
-  const { code, field, message } = error;
   const named = (event as Members | null | undefined)?.eventId;
   const isShown = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
   return {
