@@ -29,7 +29,7 @@ export interface Move {
 // last assigned number, also of one that is gone.
 const LOOK_UP = `
 SELECT 0 AS n, greatest(max(identity_id), (
-    SELECT removed_identity_id FROM projections WHERE project_id = $1::int)) AS id,
+    SELECT removed_identity_id FROM projections WHERE project_id = $1::int), 0) AS id,
   0 AS actor, NULL::bigint AS "linkedMs", NULL::uuid AS "linkedBy"
 FROM identities WHERE project_id = (SELECT $1::int)
 UNION ALL

@@ -20,16 +20,16 @@ export async function namesOf(
 /** Notes the numbers of removed identities: new ones get greater numbers. */
 async function noteRemoved(tx: Sql, projectId: number, removed: readonly number[]): Promise<void> {
   await tx.query(
-    `UPDATE projections SET removed_identity_id = greatest(removed_identity_id, $2::int)
-    WHERE project_id = $1::int`,
+    `UPDATE projections SET removed_identity_id = $2::int
+    WHERE project_id = $1::int AND removed_identity_id < $2::int`,
     [projectId, removed.reduce((last, id) => Math.max(last, id), 0)],
   );
 }
 
 /**
- * Removes identities that have no events left; their numbers are not given again. If events of other users carry an anonymous id of a removed
- * user, it is linked to the user of the earliest such event. Anonymous ids that belong to no user need no
- * such check, as no event with a user carries them.
+ * Removes identities that have no events left; their numbers are not given again. If events of other users carry
+ * an anonymous id of a removed user, it is linked to the user of the earliest such event. Anonymous ids that belong
+ * to no user need no such check, as no event with a user carries them.
  * @param actorOf the actor of each of the identities
  */
 export async function removeIdentities(
