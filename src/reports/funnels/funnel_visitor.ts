@@ -125,13 +125,14 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const [first, best] = [this.#first, this.#best];
     const { order, stepCount } = this.#inputs.rules;
     const stepsMax = this.#stepsMax(timeline, names);
-    if (order !== "unordered" || stepsMax === 1) {
+    const isInOrder = order !== "unordered" || stepsMax === 1;
+    // No later attempt is deeper than as deep as can be; but where it ends before the last step, a later entry matters
+    // whose window is not over.
+    const mayDecide = isInOrder && (stepsMax === stepCount || !this.#mayBeLate(timeline));
+    if (best === null || mayDecide) {
       first.clear(stepsMax);
       this.#searchForward(actor, timeline);
-      const { depth } = first;
-      // Nobody enters, or no later attempt is deeper.
-      const isBest = depth === 0 || depth === stepCount ||
-        depth === stepsMax && !this.#mayBeLate(timeline);
+      const isBest = first.depth === 0 || first.depth === stepsMax;
       if (best === null || isBest) return this.#take(actor, timeline, first);
     }
     best!.clear();
@@ -157,6 +158,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
    */
   #stepsMax(timeline: Timeline, names: number): number {
     const { order, stepCount } = this.#inputs.rules;
+    if (stepCount === 1) return 1;
     if (order === "unordered") return this.#mayGoOn(timeline) ? stepCount : 1;
     if ((names & this.#excludedNames) !== 0) return stepCount;
     let steps = 1;
