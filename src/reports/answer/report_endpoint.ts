@@ -1,7 +1,7 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Database, Sql } from "../../db/sql.ts";
 import { readReply } from "../../http/read_reply.ts";
-import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { PROJECTION_WAIT_MS_MAX, WARNINGS_MAX } from "../../limits.ts";
 import { comparedSegment, comparisonKind, shownComparison } from "../../query/comparison.ts";
 import { type Filter, readFilters } from "../../query/filters.ts";
 import { planJoins } from "../../query/join_plans.ts";
@@ -177,21 +177,24 @@ function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segmen
   return { ...read, compared: { ...other, comparison: null } };
 }
 
-/** Returns the filters in each parameter, for warnings of values that never occurred. */
-function parameterFiltersOf(
+/** Returns the filters in the parameters of a read's scope, for warnings of values that never occurred. */
+function scopeFiltersOf(
   filters: readonly Filter[],
   { own, compared }: Segments,
-  matches: ParameterMatches,
 ): ParameterFilters[] {
   return [
     { parameter: "filters", filters },
     ...own === null ? [] : [{ parameter: "segment", filters: filtersOfSegment(own) }],
     ...compared === null ? [] : [{ parameter: "compare", filters: filtersOfSegment(compared) }],
-    ...Object.entries(matches).map(([parameter, some]) => ({
-      parameter,
-      filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
-    })),
   ];
+}
+
+/** Returns the filters in each parameter that names events: see `scopeFiltersOf`. */
+function matchFiltersOf(matches: ParameterMatches): ParameterFilters[] {
+  return Object.entries(matches).map(([parameter, some]) => ({
+    parameter,
+    filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
+  }));
 }
 
 /** Returns the end of the comparison if it moves as time passes; else null. */
@@ -250,12 +253,13 @@ export async function getReport(
       loadSegments(sql, projectId, slugs),
     ]);
     // None for shares: a suggestion may be the value of a single person.
-    const warningsOf = (matches: ParameterMatches | undefined) =>
-      share
-        ? Promise.resolve([])
-        : valueWarnings(sql, projectId, parameterFiltersOf(scope.filters, segments, matches ?? {}));
+    const warningsOf = (named: readonly ParameterFilters[]) =>
+      share ? Promise.resolve([]) : valueWarnings(sql, projectId, named);
     // The database looks values up while the read goes on. If that fails, nothing awaits it.
-    const warned = warningsOf(terms.matches);
+    const warned = warningsOf([
+      ...scopeFiltersOf(scope.filters, segments),
+      ...matchFiltersOf(terms.matches ?? {}),
+    ]);
     warned.catch(() => {});
     const access = { sql, scope, signal };
     const [answer, comparison] = await withTimelines(services, access, async (load, memory) => {
@@ -271,13 +275,13 @@ export async function getReport(
       const read = question.isOfOne === true ? all : segmented(loading, all, segments);
       return [await question.answer(read), kept.comparison];
     });
-    const { matches } = answer;
     const pending = projected.pending + await countLacked(sql, [projectId]);
     const warnings = distinctWarnings([
       ...answer.warnings ?? [],
       ...comparisonWarnings(report.compares ?? "nothing", comparedBy),
       ...report.warnsOfPending ? pendingWarnings(pending) : [],
-      ...await (matches === undefined ? warned : warningsOf({ ...terms.matches, ...matches })),
+      ...[...await warned, ...await warningsOf(matchFiltersOf(answer.matches ?? {}))]
+        .slice(0, WARNINGS_MAX),
     ]);
     const ofSegments = segments.own ?? segments.compared ? SEGMENT_SEMANTICS : "";
     const resolved = {
