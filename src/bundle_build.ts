@@ -38,7 +38,8 @@ interface Bundle {
 
 const FOR_BROWSERS = ["--minify", "--platform", "browser"];
 /**
- * Packages stay packages: most are loaded only where they are needed, and a bundle would hold the database of countries
+ * Without `--keep-names`: functions that captures send to pages as text would call a helper that no page has. Packages
+ * stay packages: most are loaded only where they are needed, and a bundle would hold the database of countries
  * as 11 MB of text.
  */
 const FOR_DENO = [

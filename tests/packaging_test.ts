@@ -113,6 +113,29 @@ Deno.test("packaging: the bundle that `deno task start` runs takes in events and
   }
 });
 
+/** The scripts of the last build of the program. */
+function programScripts(): string[] {
+  const folder = new URL("../dist/program/", import.meta.url);
+  const [, ...names] = Deno.readTextFileSync(new URL("stamp", folder)).trim().split("\n");
+  return names.map((name) => Deno.readTextFileSync(new URL(name, folder)));
+}
+
+Deno.test("packaging: functions that captures send to pages as text use nothing that pages lack", () => {
+  const scripts = programScripts();
+  const withUsing = scripts.map((script) => ({
+    script,
+    used: [...script.matchAll(/using: \[([^\]]+)\]/g)].flatMap(([, names]) =>
+      names!.match(/\w+/g)!
+    ),
+  })).filter(({ used }) => used.length > 0);
+  assert.equal(new Set(withUsing.flatMap(({ used }) => used)).size, 2);
+  for (const { script, used } of withUsing) {
+    for (const name of used) assert.match(script, new RegExp(`function ${name}\\(`));
+  }
+  // A helper that keeps the names of functions is in the bundle alone.
+  for (const script of scripts) assert.doesNotMatch(script, /\b__name\(/);
+});
+
 Deno.test("packaging: the embedded files alone serve, bundled or not, read-only and from an empty folder", async () => {
   const folder = await Deno.makeTempDir({ prefix: "footfall-package-" });
   try {

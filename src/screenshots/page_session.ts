@@ -63,7 +63,7 @@ export class PageSession {
 
   /**
    * Runs `script` in the main frame, and returns its result. It is sent as text, so it may only use its
-   * parameters, the globals of every page, and the functions in `using`.
+   * parameters, the globals of every page, and the functions in `using`, by the names that they have there.
    * Throws DocumentGone, PageBusy, and Error for what the script throws.
    */
   async run<Args extends unknown[], Result>(
