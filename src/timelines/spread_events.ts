@@ -46,9 +46,12 @@ export function spreadEvents(
   const collected = (): readonly LoadedSegment[] | null =>
     segments?.toSorted((a, b) => a.fromMs - b.fromMs || a.segmentId - b.segmentId) ?? null;
   /** Returns how many of the added events each spread actor has, in the order of the actors. */
-  const eventsOf = (): [
-    actor: number,
-    events: number,
-  ][] => [...counts.entries().filter(([, count]) => count > 0)];
+  const eventsOf = (): [actor: number, events: number][] => {
+    const found: [number, number][] = [];
+    for (let actor = 0; actor < counts.length; actor++) {
+      if (counts[actor]! > 0) found.push([actor, counts[actor]!]);
+    }
+    return found;
+  };
   return { eventsOf, add, collected };
 }

@@ -3,7 +3,7 @@ import { ScanPool } from "../../src/scans/scan_pool.ts";
 import { allBlocks, decodeHead, spanOf } from "../../src/store/segment_head.ts";
 import { SegmentReader } from "../../src/store/segment_reader.ts";
 import { decodeBlocks } from "../../src/timelines/block_decoding.ts";
-import { SharedMemory } from "../../src/timelines/shared_memory.ts";
+import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { encodedSegment, loadedSegment, segmentOfTold, told } from "./timeline_world.ts";
 
 const EVENTS = 40_000;
@@ -62,6 +62,11 @@ for (const [threads, poolOf] of Object.entries(POOLS)) {
     assert.deepEqual(columns.identities, expected.identities.subarray(-people));
     // The first of them has events before.
     assert.deepEqual(columns.runBits.subarray(1), expected.runBits.subarray(1 - people));
+    // The bytes that were sent are given back.
+    const scope = new MemoryScope(memory);
+    for (const decoded of [all!, last!]) scope.own(decoded.columns.times);
+    scope.release();
+    assert.equal(memory.bytes, 0);
     pool.close();
   });
 

@@ -155,7 +155,7 @@ export const ImportedShown = z.object({
   to: z.iso.date(),
   days: z.int(),
   before: z.iso.date().nullable().describe(
-    "The project's first own day: from it on nothing imported is shown; null: none yet",
+    "The project's first counted own day: from it on nothing imported is shown; null: none yet",
   ),
 }).meta({
   id: "ImportedDaysShown",
@@ -177,7 +177,7 @@ function shownImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedS
 }
 
 const SHOWN =
-  "`imported: true` marks figures that include daily sums of another product (see query.imported), of local days before that of the project's first own event. " +
+  "`imported: true` marks figures that include daily sums of another product (see query.imported), of local days before that of the project's first counted own event. " +
   "Over imported days, visitors are the sum of each day's visitors, so that somebody who came on several days counts on each; visits are sessions; new visitors and medians are unknown. " +
   "What a source does not have adds nothing to a sum, which is null if there is nothing else; a rate covers the days that have both of its parts.";
 
