@@ -62,3 +62,10 @@ Deno.test("footfall serve: the engine is started by few files, the rest is loade
     ["cli", "db", "http", "limits.ts", "problem.ts", "start_mistake.ts"],
   );
 });
+
+Deno.test("footfall: telling why a command failed loads no statements and no schemas of replies", async () => {
+  const loaded = await loadedWith("src/cli/failure.ts");
+  assert.ok(loaded.includes("src/archive/target_refused.ts"));
+  const heavy = /^src\/archive\/(move_target|restored_rows)|_endpoints?\.ts$/;
+  assert.deepEqual(loaded.filter((path) => heavy.test(path)), []);
+});
