@@ -7,9 +7,8 @@ import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Times } from "../query/times.ts";
-import type { KeptJournalBlock } from "../store/journal_events.ts";
 import type { BlockCache } from "../store/rows_by_place.ts";
-import type { WeighedCache } from "../timelines/weighed_cache.ts";
+import type { JournalBlocks } from "../timelines/journal_blocks.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** The parameters that all reports share, as resolved. */
@@ -41,7 +40,7 @@ export interface Read extends SharedRead {
   /** The cache of blocks of whole events, for lists; absent: none. */
   readonly blocks?: BlockCache;
   /** The cache of decoded blocks of the journal; absent: none. */
-  readonly journalBlocks?: Pick<WeighedCache<string, KeptJournalBlock>, "get" | "set" | "entries">;
+  readonly journalBlocks?: JournalBlocks;
   /**
    * Chooses the actors of the segment for each of several ranges: `people` has bit i of those of range i, and the
    * timelines are those of all of them. Null: they are the same for each; absent: no condition chooses actors.

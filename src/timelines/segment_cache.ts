@@ -1,6 +1,6 @@
 import { SCAN_PART_BYTES_MAX, SHARED_FREE_BYTES_MAX } from "../limits.ts";
-import type { KeptJournalBlock } from "../store/journal_events.ts";
 import type { KeptBlock } from "../store/rows_by_place.ts";
+import { JournalBlocks } from "./journal_blocks.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
@@ -88,7 +88,7 @@ export class SegmentCache {
   /** Blocks of whole events that lists read; the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
   /** Decoded blocks of the journal, which lists of the newest events read again and again. */
-  readonly journalBlocks: WeighedCache<string, KeptJournalBlock>;
+  readonly journalBlocks: JournalBlocks;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   /** Segments that a read is fetching; null: that failed. */
   readonly #fetches = new Map<number, Promise<LoadedSegment | null>>();
@@ -110,7 +110,7 @@ export class SegmentCache {
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
     );
     this.blocks = cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes);
-    this.journalBlocks = cacheOf(JOURNAL_SHARE, ({ bytes }) => bytes);
+    this.journalBlocks = new JournalBlocks(JOURNAL_SHARE * bytesMax, budget);
     const retire = (column: Column) => this.memory.retire(column);
     const bufferBytes = ({ buffer }: Column) => buffer.byteLength;
     this.#timelines = cacheOf(

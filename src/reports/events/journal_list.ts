@@ -17,7 +17,7 @@ import { PENDING_ROWS } from "../answer/projected_state.ts";
 import { newestFirst } from "../newest/first_in_order.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
-import { BLOCK_HEAD, decodeAndKeep, keep, keptNear } from "./kept_blocks.ts";
+import { BLOCK_HEAD, decodeAndKeep } from "./kept_blocks.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
 import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 
@@ -59,6 +59,9 @@ ORDER BY to_ms DESC, journal_id DESC`;
 /** Few: blocks with thousands of events need not be many for a page, and fetching 20 takes 50 ms. */
 const BLOCKS_AT_FIRST = 2;
 
+/** How many kept blocks a read names, of those that end before its span does, and of the others. */
+const KEPT_NEAR = [2 * BLOCKS_AT_ONCE, BLOCKS_AT_ONCE / 2] as const;
+
 /** What events are read from. */
 export interface JournalSource extends Pick<Read, "sql" | "scope" | "journalBlocks"> {
   /** How much of the journal may be decoded, beside what waits; absent: as much as an ordinary page needs. */
@@ -81,9 +84,9 @@ export function askJournal(
   span: Span,
   which: "all" | "waiting",
 ): () => AsyncGenerator<DecodedRow> {
-  const { sql, scope: { projectId } } = source;
-  // Without those of other pages: of many small blocks, thousands are kept.
-  const kept = keptNear(source, span.toMs, 2 * BLOCKS_AT_ONCE);
+  const { sql, scope: { projectId }, journalBlocks } = source;
+  const kept = journalBlocks?.near(projectId, span.toMs, ...KEPT_NEAR) ??
+    new Map<number, KeptJournalBlock>();
   const heads = arrayLiteral(Array.from(kept, ([id, { head }]) => `${id} ${head}`));
   const ask = (toMs: number, journalId: number, limit: number) =>
     sql.binary(
@@ -93,7 +96,8 @@ export function askJournal(
   const decodedOf = ({ journal_id: id, block }: StoredJournalRow): KeptJournalBlock => {
     const known = block.length === BLOCK_HEAD_BYTES ? kept.get(id) : undefined;
     if (known === undefined) return decodeAndKeep(source, id, block);
-    keep(source, id, known);
+    // Noted as a use: it may have been evicted meanwhile.
+    journalBlocks?.set(projectId, id, known);
     return known;
   };
   const first = ask(Number.MAX_SAFE_INTEGER, 0, BLOCKS_AT_FIRST);

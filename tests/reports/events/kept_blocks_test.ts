@@ -7,8 +7,7 @@ import { findPerson } from "../../../src/query/person_id.ts";
 import { listEvents } from "../../../src/reports/events/event_list.ts";
 import { wholeRows } from "../../../src/reports/events/whole_rows.ts";
 import { encodeBlock } from "../../../src/store/journal_block.ts";
-import type { KeptJournalBlock } from "../../../src/store/journal_events.ts";
-import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
+import { JournalBlocks } from "../../../src/timelines/journal_blocks.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { openAnalyzed, rowsRead } from "../../support/rows_read.ts";
@@ -33,7 +32,7 @@ onBothEngines(
     const projected = [...await flush(0), ...await flush(1)];
     await createProjection(database).catchUp(1);
     const waiting = await flush(2);
-    const journalBlocks = new WeighedCache<string, KeptJournalBlock>(100_000, ({ bytes }) => bytes);
+    const journalBlocks = new JournalBlocks(100_000);
     const span = { fromMs: AT_MS, toMs: AT_MS + HOUR_MS };
     const listed = async (
       rows: number,

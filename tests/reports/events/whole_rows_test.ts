@@ -10,8 +10,7 @@ import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts"
 import type { Filter } from "../../../src/query/filters.ts";
 import { findPerson } from "../../../src/query/person_id.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import type { KeptJournalBlock } from "../../../src/store/journal_events.ts";
-import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
+import { JournalBlocks } from "../../../src/timelines/journal_blocks.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { withMembers } from "../../support/fake_sql.ts";
@@ -158,7 +157,7 @@ onBothEngines(
     await flush(1, "search");
     const newer = await flush(2, "buy");
     await createProjection(database).catchUp(1);
-    const journalBlocks = new WeighedCache<string, KeptJournalBlock>(100_000, ({ bytes }) => bytes);
+    const journalBlocks = new JournalBlocks(100_000);
     const filter: Filter = { field: "name", op: "is", values: ["buy"] };
     const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
     const listed = async (others: object = {}) => {
