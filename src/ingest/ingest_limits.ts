@@ -1,7 +1,5 @@
 /** Limits of ingestion and its journal, with their units in their names. */
 
-/** How long a journal row stays after its projection: live tails read it, and their cursors are valid as long. */
-export const JOURNAL_KEPT_MS = 48 * 3_600_000;
 /** Journal rows that one transaction deletes; few, so that others need not wait for it. */
 export const JOURNAL_PURGE_CHUNK_ROWS = 1_000;
 /**

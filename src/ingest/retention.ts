@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { sumOfProjects } from "../store/each_project.ts";
-import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
+import { JOURNAL_KEPT_MS } from "../store/store_limits.ts";
+import { JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
 // One statement for all projects: most of many have nothing to purge, and two statements for each of 10,000 took
 // minutes on a busy machine.

@@ -1,5 +1,8 @@
-/** Limits of segments, each with its unit. */
+/** Limits of segments and of the journal, each with its unit. */
 const MEBIBYTE = 1024 * 1024;
+
+/** How long a journal row stays after its projection: live tails read it, and their cursors are valid as long. */
+export const JOURNAL_KEPT_MS = 48 * 3_600_000;
 
 /** At least this many segments of about one size are merged, into one of at most `SEGMENT_EVENTS_MAX` events. */
 export const SEGMENTS_MERGED = 8;

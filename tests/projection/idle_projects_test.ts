@@ -1,7 +1,7 @@
 /** What the recurring jobs ask of projects in which nothing is due: most of thousands. */
 import assert from "node:assert/strict";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { JOURNAL_KEPT_MS } from "../../src/ingest/ingest_limits.ts";
+import { JOURNAL_KEPT_MS } from "../../src/store/store_limits.ts";
 import { purgeJournal } from "../../src/ingest/retention.ts";
 import { DAY_MS } from "../../src/limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";

@@ -6,7 +6,8 @@ import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "../../src/ingest/ingest_limits.ts";
+import { JOURNAL_PURGE_CHUNK_ROWS } from "../../src/ingest/ingest_limits.ts";
+import { JOURNAL_KEPT_MS } from "../../src/store/store_limits.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 

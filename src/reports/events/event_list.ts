@@ -2,6 +2,7 @@ import type { Sql } from "../../db/sql.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
+import { JOURNAL_KEPT_MS } from "../../store/store_limits.ts";
 import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
@@ -104,22 +105,26 @@ async function storedRows(
  *
  * Without filters the newest events come from the journal, which has the last two days in roughly
  * chronological order: a page is in a few journal blocks, but in one segment block per person on it.
+ * @param nowMs the time as of which the journal has the last two days
  */
 export async function listEvents(
   source: ListSource,
   span: Span,
   from: ListPlace,
   rows: number,
+  nowMs = Date.now(),
 ): Promise<EventRow[]> {
   const { sql, scope } = source;
   const journalFrom = journalFromMs(sql, scope.projectId);
   // If the list fails before it is needed, nothing awaits it.
   journalFrom.catch(() => {});
   if (isNarrowed(scope)) return await projectedRows({ ...source, journalFrom }, span, from, rows);
-  // Sent beside the question how far the journal goes: mostly the page is there.
-  const asked = askJournal(source, spanAfter(span, from), "all");
+  const after = spanAfter(span, from);
+  // Sent beside the question how far the journal goes, if the page mostly is there. Of one that the journal has lost,
+  // the statement would pass over all rows in the index.
+  const asked = after.toMs > nowMs - JOURNAL_KEPT_MS ? askJournal(source, after, "all") : undefined;
   const edgeMs = Math.max(span.fromMs, await journalFrom);
-  if (edgeMs >= spanAfter(span, from).toMs) return await storedRows(source, span, from, rows);
+  if (edgeMs >= after.toMs) return await storedRows(source, span, from, rows);
   const newest = { fromMs: edgeMs, toMs: span.toMs };
   // Of a damaged journal, projected events are in segments too. If others are damaged, `storedRows` fails as well.
   const recent = await journalRows(source, newest, from, rows, "all", asked).catch((error) => {

@@ -2,16 +2,18 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Param, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
-import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
+import { JOURNAL_KEPT_MS } from "../../../src/store/store_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { listEvents } from "../../../src/reports/events/event_list.ts";
 import type { ListPlace } from "../../../src/reports/events/list_place.ts";
 import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts";
+import { PENDING_ROWS } from "../../../src/reports/answer/projected_state.ts";
 import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
+import { STORED_ROW } from "../../../src/store/stored_journal.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { withMembers } from "../../support/fake_sql.ts";
 import { casesOn } from "../../support/engine_cases.ts";
@@ -165,13 +167,19 @@ onBothEngines(
       query: noted(database.query.bind(database)) as Sql["query"],
       binary: noted(database.binary.bind(database)),
     });
-    for (const filters of [[], [{ field: "name", op: "is_not", values: ["none"] } as const]]) {
+    const sent = async (filters: Filter[], nowMs: number) => {
       const source = { ...sourceOf(database, filters, "include"), sql };
       texts.length = 0;
-      await listEvents(source, span, { ms: span.toMs, id: null }, 5);
+      await listEvents(source, span, { ms: span.toMs, id: null }, 5, nowMs);
       assert.equal(texts.filter((text) => text.includes("journal_lacks_to_ms")).length, 1);
       assert.ok(!texts.some((text) => text.includes('"isFew"')));
-    }
+      // Those that ask for what is not projected ask for no other rows.
+      return texts.filter((text) => text.includes(STORED_ROW) && !text.includes(PENDING_ROWS));
+    };
+    const lostMs = span.toMs + JOURNAL_KEPT_MS;
+    const filter: Filter = { field: "name", op: "is_not", values: ["none"] };
+    for (const filters of [[], [filter]]) assert.deepEqual(await sent(filters, lostMs), []);
+    assert.equal((await sent([], lostMs - 1)).length, 1, "of recent events, it is asked ahead");
   },
 );
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Param, Row, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
-import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
+import { JOURNAL_KEPT_MS } from "../../../src/store/store_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
 import { eraseActor } from "../../../src/projection/erasure.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
