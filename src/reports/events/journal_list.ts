@@ -17,7 +17,7 @@ import { PENDING_ROWS } from "../answer/projected_state.ts";
 import { newestFirst } from "../newest/first_in_order.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
-import { BLOCK_HEAD, decodeAndKeep } from "./kept_blocks.ts";
+import { BLOCK_HEAD, decodedBlock } from "./kept_blocks.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
 import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 
@@ -95,7 +95,7 @@ export function askJournal(
     );
   const decodedOf = ({ journal_id: id, block }: StoredJournalRow): KeptJournalBlock => {
     const known = block.length === BLOCK_HEAD_BYTES ? kept.get(id) : undefined;
-    if (known === undefined) return decodeAndKeep(source, id, block);
+    if (known === undefined) return decodedBlock(source, id, block);
     // Noted as a use: it may have been evicted meanwhile.
     journalBlocks?.set(projectId, id, known);
     return known;

@@ -18,12 +18,15 @@ export function keptOf(
   return kept?.head === head ? kept : null;
 }
 
-/** Decodes the block of a row, and keeps it. Throws UnreadableBlock. */
-export function decodeAndKeep(
-  { journalBlocks, scope: { projectId } }: KeptBlocksSource,
+/** Returns the block of a row that was fetched: the kept one, or decodes it and keeps it. Throws UnreadableBlock. */
+export function decodedBlock(
+  source: KeptBlocksSource,
   journalId: number,
   block: Uint8Array,
 ): KeptJournalBlock {
+  const kept = keptOf(source, journalId, block.subarray(0, BLOCK_HEAD_BYTES).toHex());
+  if (kept !== null) return kept;
+  const { journalBlocks, scope: { projectId } } = source;
   const decoded = decodeKept(block);
   journalBlocks?.set(projectId, journalId, decoded);
   return decoded;

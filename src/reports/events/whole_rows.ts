@@ -15,7 +15,7 @@ import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { STORED_ROW, storedRow } from "../../store/stored_journal.ts";
 import { yielding } from "../../store/yielding.ts";
 import type { JournalSource } from "./journal_list.ts";
-import { BLOCK_HEAD, decodeAndKeep, keptOf } from "./kept_blocks.ts";
+import { BLOCK_HEAD, decodedBlock, keptOf } from "./kept_blocks.ts";
 import { JOURNAL_LIST_LIMITS } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
@@ -122,7 +122,7 @@ async function* blocksOf(
         fetched.set(journal_id, block);
       }
     }
-    kept ??= decodeAndKeep(source, row.journalId, fetched.get(row.journalId)!);
+    kept ??= decodedBlock(source, row.journalId, fetched.get(row.journalId)!);
     yield [row, kept];
   }
 }

@@ -68,6 +68,25 @@ onBothEngines(
   },
 );
 
+onBothEngines(
+  "stored events: a page of many small blocks decodes none again, though not all are named as kept",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const blocks = 80;
+    for (let i = 0; i < blocks; i++) {
+      await insertEvents(database, [newRow({ occurred_at: new Date(AT_MS + i).toISOString() })]);
+    }
+    const journalBlocks = new JournalBlocks(1_000_000);
+    for (const expected of [blocks, 0]) {
+      const counted = countingBlocks(database);
+      const source = { ...sourceOf(database), sql: counted.sql, journalBlocks };
+      const span = { fromMs: AT_MS, toMs: AT_MS + HOUR_MS };
+      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 100);
+      assert.deepEqual([page.length, counted.decoded], [blocks, expected]);
+    }
+  },
+);
+
 /** Fills the journal with one event, and so many rows of an hour later and on, which cannot be read. */
 async function fillJournal(database: Database, projectId: number, later: number): Promise<void> {
   const block = encodeBlock([newRow({ occurred_at: new Date(AT_MS).toISOString() })]).toHex();
