@@ -111,6 +111,39 @@ onBothEngines(
 );
 
 onBothEngines(
+  "stored events: if too many rows were stored after or before those of the page, it is read from segments",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const atMs = Date.parse("2026-03-01T00:00:00Z");
+    const rows = 11;
+    const listed = async (from: number, passedMax: number) => {
+      const counted = countingBlocks(database);
+      const filter: Filter = { field: "name", op: "is", values: ["buy"] };
+      const limits = { ...JOURNAL_LIST_LIMITS, passedMax };
+      const source = { ...sourceOf(database, [filter]), sql: counted.sql, limits };
+      const span = { fromMs: from, toMs: from + HOUR_MS };
+      const page = await listEvents(source, span, { ms: from + 1, id: null }, 9);
+      assert.equal(page.length, 1);
+      return counted.decoded;
+    };
+    for (const [order, step] of Object.entries({ forwards: 1, backwards: -1 })) {
+      await t.step(order, async () => {
+        const fromMs = atMs + (step === 1 ? HOUR_MS : 0);
+        for (let i = 0; i < rows; i++) {
+          const at = step === 1 ? i : rows - 1 - i;
+          const occurred_at = new Date(fromMs + at).toISOString();
+          await insertEvents(database, [newRow({ name: "buy", occurred_at })]);
+        }
+        await createProjection(database).catchUp(1);
+        assert.equal(await listed(fromMs, rows), 1);
+        assert.equal(await listed(fromMs, rows - 2), 0);
+      });
+      await database.query("DELETE FROM journal WHERE project_id = 1");
+    }
+  },
+);
+
+onBothEngines(
   "stored events: if most times have other events, too, the journal is abandoned soon",
   async (_, db) => {
     const database = await openWithProjects(db);
