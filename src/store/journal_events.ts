@@ -22,6 +22,8 @@ export interface CodedColumn {
 export interface BlockValues extends CodedColumn {
   /** Returns the value of one event. */
   readonly at: (place: number) => BlockValue;
+  /** The bytes that runs take once they are spread over all events; absent: it has none. */
+  readonly spreadBytes?: number;
 }
 
 /**
@@ -43,6 +45,10 @@ class RunColumn implements BlockValues {
     private readonly places: Int32Array | null,
     private readonly ends: Int32Array,
   ) {}
+
+  get spreadBytes(): number {
+    return Int32Array.BYTES_PER_ELEMENT * (this.ends.at(-1) ?? 0);
+  }
 
   get which(): Int32Array {
     if (this.#which !== null) return this.#which;
@@ -196,7 +202,10 @@ export function decodeKept(block: Uint8Array): KeptJournalBlock {
   const content = contentOf(block);
   const columns = columnsIn(content);
   const moments = momentsOf(columns, Int32Array.from({ length: columns.events }, (_, i) => i));
-  const bytes = content.ids.length + moments.byteLength + CHARACTER_BYTES * content.jsonLength;
+  const spreadBytes = Object.values(columns.coded)
+    .reduce((sum, { spreadBytes = 0 }) => sum + spreadBytes, 0);
+  const bytes = content.ids.length + moments.byteLength + CHARACTER_BYTES * content.jsonLength +
+    spreadBytes;
   const toMs = moments.reduce((last, ms) => Math.max(last, ms), -Infinity);
   return { head: block.subarray(0, BLOCK_HEAD_BYTES).toHex(), columns, moments, toMs, bytes };
 }

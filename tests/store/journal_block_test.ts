@@ -4,7 +4,7 @@ import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { blockSpan, encodeBlock, UnreadableBlock } from "../../src/store/journal_block.ts";
-import { decodeBlock, journalEvents } from "../../src/store/journal_events.ts";
+import { decodeBlock, decodeKept, journalEvents } from "../../src/store/journal_events.ts";
 import { newRow } from "../support/event_rows.ts";
 
 const NUMBER_TYPES = new Set(["int4", "float8"]);
@@ -122,6 +122,23 @@ Deno.test("journal block: columns that do not fit its events are refused, howeve
     new DataView(counting.buffer).setUint32(1, crc32(counting.subarray(5)));
     assert.throws(() => decodeBlock(counting, 1), UnreadableBlock, `${count} events`);
   }
+});
+
+Deno.test("journal block: the weight of a kept one has its runs spread over all events", () => {
+  const events = 4_000;
+  const rows = Array.from(
+    { length: events },
+    (_, i) => newRow({ name: i < events / 2 ? "buy" : "search", title: i < 7 ? "a" : "b" }),
+  );
+  const { bytes, columns } = decodeKept(encodeBlock(rows));
+  const { bytes: sameBytes, columns: sameColumns } = decodeKept(encodeBlock(
+    rows.map((row) => ({ ...row, name: "buy", title: "a" })),
+  ));
+  const { coded: { name, title } } = columns;
+  assert.deepEqual([name!.which!.length, title!.which!.length], [events, events]);
+  assert.ok(sameColumns.coded.name === undefined && sameColumns.coded.title === undefined);
+  const spreadBytes = name!.which!.byteLength + title!.which!.byteLength;
+  assert.ok(bytes - sameBytes >= spreadBytes, `${bytes} of ${sameBytes} and ${spreadBytes}`);
 });
 
 Deno.test("journal block: an unknown column is refused, whichever way it is written", () => {
