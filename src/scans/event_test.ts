@@ -1,5 +1,4 @@
 import { BOT_BIT } from "../timelines/run_bits.ts";
-import type { Timeline } from "../timelines/timeline.ts";
 
 /**
  * Which events pass, as plain data: a table for each column of timelines, with 1 at the place of each
@@ -40,8 +39,6 @@ export class EventTest {
   readonly termMax: number;
   /** Whether the name alone decides, apart from bots. */
   readonly isOfName: boolean;
-  /** Whether all events pass, apart from bots. */
-  readonly passesAll: boolean;
   /** Whether no filter bit matters: the columns of all reads suffice. */
   readonly needsNoBits: boolean;
   /** The filter bits that an event must have; 0 if they are in words. */
@@ -62,7 +59,6 @@ export class EventTest {
     this.contextMax = passes.contextMax;
     this.termMax = passes.termMax;
     this.isOfName = isOfName(passes);
-    this.passesAll = this.isOfName && passes.names === null;
     this.needsNoBits = !bits.some((word) => word !== 0);
     this.#filterBits = bits.length > 1 ? 0 : bits[0]!;
     this.#words = bits.length > 1 && !this.needsNoBits ? words : null;
@@ -73,19 +69,6 @@ export class EventTest {
   passes(name: number, path: number, context: number, actor: number, eventBits: number): boolean {
     return (this.names === null || this.names[name] === 1) &&
       this.passesBeyondName(path, context, actor, eventBits);
-  }
-
-  /** Whether an event of the actor passes. Mostly the first one does, or none, as places and devices seldom change. */
-  passesAny(actor: number, timeline: Timeline): boolean {
-    const { segments, segmentOf, starts, ends } = timeline;
-    for (let i = timeline.first; i < timeline.end; i++) {
-      const { names, paths, contexts, filterBits } = segments[segmentOf[i]!]!;
-      const end = ends[i]!;
-      for (let at = starts[i]!; at < end; at++) {
-        if (this.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return true;
-      }
-    }
-    return false;
   }
 
   /** Like `passes`, for an event whose name is known to pass. */

@@ -95,8 +95,6 @@ class KpiVisitor implements Visitor<KpiCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    // Without a selected event no session counts: most actors need not be followed where a filter is narrow.
-    if (!this.#events.passesAll && !this.#events.passesAny(actor, timeline)) return;
     this.#actor = actor;
     this.#scan.visit(actor, timeline);
     this.#leaveBucket();
