@@ -120,15 +120,15 @@ function programScripts(): string[] {
   return names.map((name) => Deno.readTextFileSync(new URL(name, folder)));
 }
 
-Deno.test("packaging: functions that captures send to pages as text use nothing that pages lack", () => {
+Deno.test("packaging: functions that captures send to pages as text are there by their names, and call no helper of the bundler", () => {
   const scripts = programScripts();
   const withUsing = scripts.map((script) => ({
     script,
-    used: [...script.matchAll(/using: \[([^\]]+)\]/g)].flatMap(([, names]) =>
+    used: [...script.matchAll(/\busing(?::| =) \[([^\]]+)\]/g)].flatMap(([, names]) =>
       names!.match(/\w+/g)!
     ),
   })).filter(({ used }) => used.length > 0);
-  assert.equal(new Set(withUsing.flatMap(({ used }) => used)).size, 2);
+  assert.equal(new Set(withUsing.flatMap(({ used }) => used)).size, 5);
   for (const { script, used } of withUsing) {
     for (const name of used) assert.match(script, new RegExp(`function ${name}\\(`));
   }

@@ -37,7 +37,7 @@ export interface StoredSums {
 
 /** What decides which of the days are shown: only those before the project's first own day. */
 export interface ShownDays {
-  /** The day of the project's first event of its own; null: it has none. */
+  /** The day of the project's first counted event of its own; null: it has none. */
   readonly firstOwnDay: string | null;
   /** The first days, for people to check. */
   readonly sample: ReturnType<GatheredSums["sample"]>;
@@ -46,10 +46,10 @@ export interface ShownDays {
 /** Says how many of the days are before the first own day. */
 function shownText({ firstOwnDay }: ShownDays, sums: GatheredSums): string {
   if (firstOwnDay === null) {
-    return "All of them are shown: the project has no event of its own yet.";
+    return "All of them are shown: the project has no counted event of its own yet.";
   }
   const shown = counted(sums.countDays(firstOwnDay), "of them is shown", "of them are shown");
-  return `${shown}: what lies before ${firstOwnDay}, the day of the first own event.`;
+  return `${shown}: what lies before ${firstOwnDay}, the day of the first counted own event.`;
 }
 
 function sampleText(print: Printer, { sample }: ShownDays): string {

@@ -62,7 +62,10 @@ const COUNTED_SHARE = 1 / 8;
 /** The share of blocks that lists read: those of a day take 25 MB at ten million events a month. */
 const BLOCKS_SHARE = 1 / 8;
 
-/** The share of decoded blocks of the journal: the 20,000 events that a page may need take 13 MB, with runs unspread. */
+/**
+ * The share of decoded blocks of the journal: the 20,000 events that a page may need take 13 MB, without what
+ * runs take that are spread over all events.
+ */
 const JOURNAL_SHARE = 1 / 16;
 
 /** How often each of some identities did something in a segment. */

@@ -11,7 +11,9 @@ export const NOTES: readonly MappingNote[] = [
   {
     theirs: "`timestamp`",
     ours: "`timestamp`",
-    how: "to the second; from the site's time zone to UTC, by the visit's `firstActionTimestamp`",
+    how:
+      "to the second; from the site's time zone to UTC, by the visit's `firstActionTimestamp`, " +
+      "and by its `lastActionTimestamp` where clocks changed amid it",
   },
   { theirs: "`visitorId`, `userId`", ours: "`anonymousId`, `userId`" },
   { theirs: "`idVisit`", ours: "`sessionId`", how: "for reference: visits are cut anew" },

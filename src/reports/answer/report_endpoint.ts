@@ -280,7 +280,7 @@ export async function getReport(
       ...answer.warnings ?? [],
       ...comparisonWarnings(report.compares ?? "nothing", comparedBy),
       ...report.warnsOfPending ? pendingWarnings(pending) : [],
-      ...[...await warned, ...await warningsOf(matchFiltersOf(answer.matches ?? {}))]
+      ...(await Promise.all([warned, warningsOf(matchFiltersOf(answer.matches ?? {}))])).flat()
         .slice(0, WARNINGS_MAX),
     ]);
     const ofSegments = segments.own ?? segments.compared ? SEGMENT_SEMANTICS : "";

@@ -3,8 +3,10 @@ export interface JournalListLimits {
   /** Decoded rows, and their events. */
   readonly blocksMax: number;
   readonly eventsMax: number;
-  /** Numbers of rows between the first that may have found events and the last. */
+  /** Numbers of rows, those of other projects included, between the first that may have found events and the last. */
   readonly passedMax: number;
+  /** The rows that are counted where that is exceeded. */
+  readonly countedMax: number;
 }
 
 /**
@@ -17,4 +19,5 @@ export const JOURNAL_LIST_LIMITS: JournalListLimits = {
   blocksMax: 400,
   eventsMax: 20_000,
   passedMax: 200_000,
+  countedMax: 20_000,
 };

@@ -37,8 +37,9 @@ const BLOCK_COST_EVENTS = 3_000;
 const ROW_COST_EVENTS = 100;
 
 // Rows that begin after the events are passed over within the index, up to the last row: even that may begin before
-// them. How many, the rows' numbers say, which are in about the order of their times, or for a history that was sent
-// backwards in the opposite one. Counting 17,000 takes 7 ms or more, passing over them 0.4.
+// them. About how many, the rows' numbers say, which are mostly in the order of their times or, for a history that was
+// sent backwards, in the opposite one. The rows of other projects have numbers in between, so where there are many, rows
+// are counted up to a limit: 17,000 take 7 ms or more, passing over them 0.4.
 const ENDED_AFTER = `SELECT journal_id FROM journal
       WHERE project_id = (SELECT $1::int) AND to_ms >= (SELECT $2::int8)`;
 
@@ -56,8 +57,10 @@ FROM (
     SELECT journal_id, from_ms, to_ms, event_count, known_ids, block FROM journal
     WHERE project_id = (SELECT $1::int) AND to_ms >= (SELECT $2::int8)
       AND from_ms <= (SELECT $3::int8)
-      AND abs((${ENDED_AFTER} ORDER BY to_ms, journal_id LIMIT 1)
-        - (${ENDED_AFTER} ORDER BY to_ms DESC, journal_id DESC LIMIT 1)) <= (SELECT $5::int8)
+      AND (abs((${ENDED_AFTER} ORDER BY to_ms, journal_id LIMIT 1)
+          - (${ENDED_AFTER} ORDER BY to_ms DESC, journal_id DESC LIMIT 1)) <= (SELECT $5::int8)
+        OR (SELECT count(*) FROM (${ENDED_AFTER} ORDER BY to_ms, journal_id LIMIT (SELECT $6::int + 1)) AS ended
+          ) <= (SELECT $6::int))
     ORDER BY to_ms, journal_id LIMIT (SELECT $4::int)) AS overlapping) AS bounded`;
 
 /** A row of the journal, without its block. */
@@ -91,14 +94,14 @@ async function fewJournalRows(
   times: Float64Array,
 ): Promise<OverlappingRow[] | null> {
   const { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS } = source;
-  const { blocksMax, eventsMax, passedMax } = limits;
+  const { blocksMax, eventsMax, passedMax, countedMax } = limits;
   // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
   );
   const overlapping = await sql.query<OverlappingRow>(
     OVERLAPPING,
-    [projectId, times[0]!, times.at(-1)!, blocksMax + 1, passedMax],
+    [projectId, times[0]!, times.at(-1)!, blocksMax + 1, passedMax, countedMax],
   );
   if (overlapping.length > blocksMax) return null;
   const rows = overlapping.filter((row) => hasTime(times, row))

@@ -116,10 +116,10 @@ onBothEngines(
     const database = await openWithProjects(db);
     const atMs = Date.parse("2026-03-01T00:00:00Z");
     const rows = 11;
-    const listed = async (from: number, passedMax: number) => {
+    const listed = async (from: number, passedMax: number, countedMax = 0) => {
       const counted = countingBlocks(database);
       const filter: Filter = { field: "name", op: "is", values: ["buy"] };
-      const limits = { ...JOURNAL_LIST_LIMITS, passedMax };
+      const limits = { ...JOURNAL_LIST_LIMITS, passedMax, countedMax };
       const source = { ...sourceOf(database, [filter]), sql: counted.sql, limits };
       const span = { fromMs: from, toMs: from + HOUR_MS };
       const page = await listEvents(source, span, { ms: from + 1, id: null }, 9);
@@ -137,6 +137,9 @@ onBothEngines(
         await createProjection(database).catchUp(1);
         assert.equal(await listed(fromMs, rows), 1);
         assert.equal(await listed(fromMs, rows - 2), 0);
+        // As where the numbers in between are those of other projects.
+        assert.equal(await listed(fromMs, rows - 2, rows - 1), 0);
+        assert.equal(await listed(fromMs, rows - 2, rows), 1);
       });
       await database.query("DELETE FROM journal WHERE project_id = 1");
     }
