@@ -29,16 +29,21 @@ interface ChromiumOptions extends LaunchOptions {
   readonly isWhole?: boolean;
 }
 
-/** Starts a browser that shows nothing; the caller closes it. `args` are added to those of all tests. */
+/**
+ * Starts a browser that shows nothing; the caller closes it. `args` are added to those of all tests. One that ends
+ * while it starts, as one did on a busy machine, is started once more: all tests of a file need it.
+ */
 export function launchChromium(
   { args = [], isWhole = false, ...options }: ChromiumOptions = {},
 ): Promise<Browser> {
   const windowless = isWhole ? null : WINDOWLESS;
-  return puppeteer.launch({
-    executablePath: windowless ?? NAMED ?? CHROMIUM,
-    headless: windowless === null ? true : "shell",
-    pipe: true,
-    ...options,
-    args: [...ARGUMENTS, ...args],
-  });
+  const launch = () =>
+    puppeteer.launch({
+      executablePath: windowless ?? NAMED ?? CHROMIUM,
+      headless: windowless === null ? true : "shell",
+      pipe: true,
+      ...options,
+      args: [...ARGUMENTS, ...args],
+    });
+  return launch().catch(launch);
 }
