@@ -188,6 +188,7 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   assert.deepEqual(made.valueDefinition, { fixed: 2.5, currency: "CHF" });
 
   await pressByKey(page, "Purchase add_to_cart");
+  await visit.settled(page);
   await pressByKey(page, "Edit");
   await page.waitForSelector("dialog[open]");
   await fill(page, "Title", "Into the cart");
