@@ -72,21 +72,12 @@ class AskedActors implements Visitor<null> {
   #look(segment: LoadedSegment, actor: number, start: number, end: number): void {
     const withEvent = this.#withEvent;
     if (withEvent !== null && withEvent[actor] === 0) {
-      if (this.#hasEvent(segment, actor, start, end)) withEvent[actor] = 1;
+      if (this.#events!.next(segment, start, end, actor) < end) withEvent[actor] = 1;
     }
     const withSession = this.#withSession;
     if (withSession !== null && withSession[actor] === 0) {
       if (this.#hasSession(segment, start, end)) withSession[actor] = 1;
     }
-  }
-
-  #hasEvent(segment: LoadedSegment, actor: number, start: number, end: number): boolean {
-    const { names, paths, contexts, filterBits } = segment;
-    const test = this.#events!;
-    for (let at = start; at < end; at++) {
-      if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return true;
-    }
-    return false;
   }
 
   /** Whether an event has a traffic and a path that a passing session may begin with. */

@@ -43,13 +43,9 @@ export class EventInSession {
   }
 
   #seek(segment: LoadedSegment, start: number, end: number): boolean {
-    const { names, paths, contexts, traffics, filterBits } = segment;
-    for (let at = start; at < end; at++) {
-      if (traffics[at] === 0) continue;
-      if (this.test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
-        return true;
-      }
-    }
+    const { traffics } = segment;
+    const next = (from: number) => this.test.next(segment, from, end, this.#actor);
+    for (let at = next(start); at < end; at = next(at + 1)) if (traffics[at] !== 0) return true;
     return false;
   }
 }

@@ -35,7 +35,7 @@ export class PassingSessions {
     this.#left.segments = timeline.segments;
     this.#left.clear();
     this.#scan.visit(actor, timeline);
-    if (this.#left.end > 0) this.next.visit(actor, this.#left);
+    if (this.#left.end > 0) this.next.visit(actor, this.#left, timeline);
   }
 
   #take(session: ScannedSession): void {

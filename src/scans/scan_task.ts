@@ -2,7 +2,7 @@ import { placeFrom } from "../timelines/ascending.ts";
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
 import { scanCuts, type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
 import { CUT_EVENTS, RunTimelines, type Timelines } from "../timelines/timeline_table.ts";
-import { ANY_RUN } from "../timelines/timeline.ts";
+import { ANY_RUN, type Timeline } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { PoolJob, PoolWork, TaskRange } from "./pool_job.ts";
 import type { AnyVisitorKind, Visitor, VisitorKind } from "./visitor.ts";
@@ -43,7 +43,7 @@ function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
 /** One thread's work on a scan: a visitor that visits range after range. */
 export class ScanWork implements PoolWork {
   readonly #visitor: Visitor<unknown>;
-  readonly #visit: Visitor<unknown>["visit"];
+  readonly #visit: (actor: number, timeline: Timeline) => void;
   readonly #timelinesOf: (segment: number) => Timelines;
   /** Visits a range of runs at once; null: timelines are visited one by one. */
   readonly #visitRuns: ((range: TaskRange) => void) | null;
@@ -69,7 +69,7 @@ export class ScanWork implements PoolWork {
       ? ({ segment, from, to }) => visitor.visitRuns!(segments[segment]!, from, to, actorOf)
       : null;
     if (sessions === null) {
-      this.#visit = (actor, timeline) => visitor.visit(actor, timeline);
+      this.#visit = (actor, timeline) => visitor.visit(actor, timeline, timeline);
     } else {
       const passing = new PassingSessions(sessions, visitor);
       this.#visit = (actor, timeline) => passing.visit(actor, timeline);

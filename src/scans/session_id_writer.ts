@@ -45,7 +45,7 @@ export const SESSION_ID_WRITER: VisitorKind<Inputs, null> = {
       for (let at = start; at < end; at++) if (traffics[at] !== 0) ids[at] = id;
     };
     const scan = new SessionScan(reach, (session) => {
-      if (session.traffic === 0 || session.lastMs < fromMs || session.startMs >= toMs) return;
+      if (!session.hasOwn || session.lastMs < fromMs || session.startMs >= toMs) return;
       id = session[of];
       session.forEachSlice(write);
     });

@@ -13,9 +13,9 @@ export interface SessionPasses {
 /** Whether a session passes; what is in no session (traffic 0) does not. */
 export function passesSession(
   { traffics, entryPaths, exitPaths }: SessionPasses,
-  { traffic, entryPath, exitPath }: Pick<ScannedSession, "traffic" | "entryPath" | "exitPath">,
+  session: Pick<ScannedSession, "hasOwn" | "traffic" | "entryPath" | "exitPath">,
 ): boolean {
-  return traffic !== 0 && (traffics === null || traffics[traffic] === 1) &&
-    (entryPaths === null || entryPaths[entryPath] === 1) &&
-    (exitPaths === null || exitPaths[exitPath] === 1);
+  return session.hasOwn && (traffics === null || traffics[session.traffic] === 1) &&
+    (entryPaths === null || entryPaths[session.entryPath] === 1) &&
+    (exitPaths === null || exitPaths[session.exitPath] === 1);
 }

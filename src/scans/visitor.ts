@@ -23,8 +23,11 @@ export interface Visitor<Counts> {
    * @param actorOf the actor of each identity
    */
   visitRuns?(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void;
-  /** Visits an actor's events in order, without those that fail the scan's filters on sessions. */
-  visit(actor: number, timeline: Timeline): void;
+  /**
+   * Visits an actor's events in order, without those that fail the scan's filters on sessions.
+   * @param whole with those
+   */
+  visit(actor: number, timeline: Timeline, whole: Timeline): void;
   /** Returns the counts as plain data. Called once, at the end. */
   result(): Counts;
 }

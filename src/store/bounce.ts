@@ -8,11 +8,15 @@ export interface SessionCounts {
   readonly passiveCustoms: number;
 }
 
-/** A bounce has at most one page view and no custom event, not counting passive events. */
+/** A bounce has at most one page view and no custom event. @param views and the next: those that are not passive */
+export function isBounceOf(views: number, customs: number): boolean {
+  return views <= 1 && customs === 0;
+}
+
 export function isBounce(
   { views, customs, passiveViews, passiveCustoms }: SessionCounts,
 ): boolean {
-  return views - passiveViews <= 1 && customs === passiveCustoms;
+  return isBounceOf(views - passiveViews, customs - passiveCustoms);
 }
 
 /** `isBounce` as an SQL condition on a row of `sessions`. */

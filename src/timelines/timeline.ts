@@ -40,8 +40,11 @@ export function lastMsOf({ end, segments, segmentOf, ends }: Timeline): number {
   return fromMs + times[ends[end - 1]! - 1]!;
 }
 
-/** Visits an actor with the actor's timeline. */
-export type VisitActor = (actor: number, timeline: Timeline) => void;
+/**
+ * Visits an actor with the actor's timeline.
+ * @param whole with the events that the scan's filters on sessions leave out of `timeline`
+ */
+export type VisitActor = (actor: number, timeline: Timeline, whole: Timeline) => void;
 
 /** A timeline that is put together slice by slice. */
 export class GrowingTimeline implements Timeline {

@@ -98,8 +98,9 @@ type SizedSegment =
   & Readonly<Record<"segment_id" | "to_ms", number | null>>
   & Readonly<Record<"links_version" | "bytes" | "text_bytes", number>>;
 
+/** Yields the part, unless it has no events: its scans would visit all actors for nothing. */
 async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
-  yield await Promise.resolve(part);
+  if (part.segments.length > 0) yield await Promise.resolve(part);
 }
 
 async function* partsOf(

@@ -166,7 +166,7 @@ onBothEngines("session tests: what passes is what its texts fulfil", async (_t, 
         ...filters,
         { field: "name", op: "is", values: ["nothing"] },
       ]);
-      const passing = stored.filter((one) => passesSession(test, one));
+      const passing = stored.filter((one) => passesSession(test, { hasOwn: true, ...one }));
       assert.deepEqual(
         passing,
         stored.filter((one) => filters.every((wanted) => holds(textOf(one, wanted.field), wanted))),

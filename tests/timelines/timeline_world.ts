@@ -155,7 +155,7 @@ export async function visitActors(
     const columns = await buildTimelines(sql, projectId, segments, actorOf, takeNew);
     const timelines = new ActorTimelines(segments, columns);
     for (let actor = 0; actor < actorOf.length; actor++) {
-      if (timelines.goTo(actor)) visit(actor, timelines);
+      if (timelines.goTo(actor)) visit(actor, timelines, timelines);
     }
   }
 }

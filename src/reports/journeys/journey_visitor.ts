@@ -80,7 +80,7 @@ class JourneyFinder<Counts> implements Visitor<Counts> {
 
   #visitSession(session: ScannedSession): void {
     const { fromMs, toMs } = this.inputs.span;
-    if (session.traffic === 0 || session.startMs < fromMs || session.startMs >= toMs) return;
+    if (!session.hasOwn || session.startMs < fromMs || session.startMs >= toMs) return;
     this.#steps.begin();
     this.#isSelected = false;
     session.forEachSlice(this.#followSession);

@@ -17,11 +17,11 @@ import { KPI_COUNTS, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 export type OwnCounts = Visits & SessionsAndMedian;
 
 /** Returns the span from which events are loaded to count those in `span`. */
-async function reachOf(source: ScanSource, span: Span): Promise<Span> {
-  const { projectId, filters } = source.scope;
+async function reachOf(source: ScanSource, span: Span, isOfSessions: boolean): Promise<Span> {
+  const { projectId } = source.scope;
   // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
   // before the span suffices to find the sessions that began before it, which are not counted.
-  const fromMs = filters.some(({ field }) => isSessionField(field))
+  const fromMs = isOfSessions
     ? (await sessionsAcross(source, projectId, span.fromMs)).fromMs
     : span.fromMs;
   const { toMs } = await sessionsAcross(source, projectId, span.toMs);
@@ -68,7 +68,8 @@ export async function scanCounts(
 ) {
   const { sql, scope } = source;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
-  const reach = await reachOf(source, span);
+  const isOfSessions = scope.filters.some(({ field }) => isSessionField(field));
+  const reach = await reachOf(source, span, isOfSessions);
   const ofEvents = onEvents(scope.filters);
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
@@ -77,7 +78,10 @@ export async function scanCounts(
     sessionPasses(sql, scope, scope.filters),
     readTechnicalNames(sql, scope.projectId),
   ]);
-  const inputs = { buckets, reach, listed, events, sessions, newcomers: { span, technical } };
-  const scan = timelines.scan(KPI_COUNTS, () => inputs, { asked: inputs });
+  const inputs = { buckets, reach, listed, events, newcomers: { span, technical } };
+  const scan = timelines.scan(KPI_COUNTS, () => inputs, {
+    sessions: isOfSessions ? { test: sessions, reach } : null,
+    asked: { events, sessions },
+  });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }

@@ -32,38 +32,39 @@ export async function withNewcomers<Counts>(
   news.catch(() => {});
   const counts = await scan;
   const isNew = await news;
-  return { counts, isNew: (actor) => isNew === null || isNew[actor] === 1 };
+  return { counts, isNew };
 }
 
-// One statement, so that the database works on it during the scan.
-const NEWS = `
-SELECT p.is_preceded, CASE WHEN p.is_preceded THEN (
+// One statement, so that the database works on it during the scan. As actors come about evenly over time, it lists those
+// of the span or those before it, by which is shorter: of 530,000 actors in 30 days, all take 100 ms of the database.
+const KNOWN = `
+SELECT p.first_ms < $4::int8 AS "isPreceded", l."isEarlier", CASE WHEN p.first_ms < $4::int8 THEN (
     SELECT ${packInts(["actor_id"])} FROM actors
-    WHERE project_id = $1::int AND first_ms >= $2::int8 AND first_ms < $3::int8
+    WHERE project_id = (SELECT $1::int)
+      AND first_ms >= CASE WHEN l."isEarlier" THEN p.first_ms ELSE $2::int8 END
+      AND first_ms < CASE WHEN l."isEarlier" THEN $2::int8 ELSE $3::int8 END
   ) END AS actors
 FROM (
-  SELECT EXISTS (
-    SELECT FROM actors WHERE project_id = $1::int AND first_ms < $4::int8
-  ) AS is_preceded
-) AS p`;
+  SELECT first_ms FROM actors WHERE project_id = (SELECT $1::int) ORDER BY first_ms LIMIT 1
+) AS p
+CROSS JOIN LATERAL (SELECT $2::int8 - p.first_ms < $3::int8 - $2::int8 AS "isEarlier") AS l`;
 
 /**
- * Returns 1 at the place of each actor whose first event ever is in a span. Null if no event precedes `reach`,
- * which must begin no later than the span: the loaded timelines then suffice to find who is new.
+ * Reads which actors are new, of those whose first loaded event is in a span. If no event precedes `reach`, which must
+ * begin no later than the span, all of them are.
  */
 async function readNewActors(
   sql: Sql,
   { projectId, actorOf }: Timelines,
   span: Span,
   reach: Span,
-): Promise<Uint8Array | null> {
-  const [row] = await sql.query<{ is_preceded: boolean; actors: string | null }>(
-    NEWS,
-    [projectId, span.fromMs, span.toMs, reach.fromMs],
-  );
-  const { is_preceded, actors } = row!;
-  if (!is_preceded) return null;
-  const news = new Uint8Array(actorOf.length);
-  for (const actor of unpackInts(actors)) news[actor] = 1;
-  return news;
+): Promise<(actor: number) => boolean> {
+  const [row] = await sql.query<
+    { isPreceded: boolean; isEarlier: boolean; actors: string | null }
+  >(KNOWN, [projectId, span.fromMs, span.toMs, reach.fromMs]);
+  if (!row?.isPreceded) return () => true;
+  const listed = new Uint8Array(actorOf.length);
+  for (const actor of unpackInts(row.actors)) listed[actor] = 1;
+  const ofNew = row.isEarlier ? 0 : 1;
+  return (actor) => listed[actor] === ofNew;
 }

@@ -30,8 +30,8 @@ export const NEWEST_VISITS: VisitorKind<NewestVisitsInputs, FoundMoments> = {
     const converting = inputs.converting === null ? null : oneOf(inputs.converting);
     const { actors } = inputs.selected;
     const scan = new SessionScan(reach, (session) => {
-      const { traffic, startMs, actor } = session;
-      if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
+      const { hasOwn, startMs, actor } = session;
+      if (!hasOwn || startMs < newest.floorMs || startMs >= span.toMs) return;
       const isListed = selected.isIn(session) && converting?.isIn(session) !== false;
       if (isListed) newest.add(startMs, actor);
     });
