@@ -1,7 +1,12 @@
 import { placeFrom } from "../timelines/ascending.ts";
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
 import { scanCuts, type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
-import { CUT_EVENTS, RunTimelines, type Timelines } from "../timelines/timeline_table.ts";
+import {
+  CUT_EVENTS,
+  isVisited,
+  RunTimelines,
+  type Timelines,
+} from "../timelines/timeline_table.ts";
 import { ANY_RUN, type Timeline } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { PoolJob, PoolWork, TaskRange } from "./pool_job.ts";
@@ -59,7 +64,7 @@ export class ScanWork implements PoolWork {
     const visitor: Visitor<unknown> = kind.create(inputs, words);
     this.#visitor = visitor;
     this.#actors = actors;
-    const all = timelines === null ? null : timelinesIn(segments, timelines);
+    const all = timelines === null ? null : timelinesIn(segments, timelines, actors);
     // Made once per segment, since a scan visits many ranges of it.
     const runs: RunTimelines[] = [];
     this.#timelinesOf = (segment) =>
@@ -84,16 +89,10 @@ export class ScanWork implements PoolWork {
     const next = (number: number) => timelines.next(number, to, bits);
     for (let number = next(from); number < to; number = next(number + 1)) {
       const actor = timelines.actorAt(number);
-      if (!this.#isVisited(actor)) continue;
+      if (!isVisited(this.#actors, actor)) continue;
       timelines.goTo(number);
       this.#visit(actor, timelines);
     }
-  }
-
-  #isVisited(actor: number): boolean {
-    const actors = this.#actors;
-    for (let i = 0; i < actors.length; i++) if (actors[i]![actor] !== 1) return false;
-    return true;
   }
 
   result(): unknown {

@@ -4,6 +4,7 @@ import type { RunBits } from "./timeline.ts";
 import {
   ActorTimelines,
   CUT_EVENTS,
+  isVisited,
   type TimelineColumns,
   type Timelines,
 } from "./timeline_table.ts";
@@ -46,6 +47,7 @@ class PickedTimelines implements Timelines {
     private readonly all: TimelineColumns,
     private readonly placeOf: Int32Array,
     private readonly touched: TouchedTimelines,
+    private readonly visited: readonly Uint8Array[],
   ) {}
 
   goTo(actor: number): boolean {
@@ -77,11 +79,11 @@ class PickedTimelines implements Timelines {
     return actor;
   }
 
-  /** Copies the slices of these actors that are in the scan's segments. */
+  /** Copies the slices of these actors, if they are visited, that are in the scan's segments. */
   #pick(from: number, to: number): void {
     const { offsets, segmentOf, starts, ends, runBits } = this.all;
     const placeOf = this.placeOf;
-    const touched = this.touched;
+    const { touched, visited } = this;
     // Actors newer than the columns have no slices in them.
     const known = offsets.length - 1;
     let number = placeFrom(touched.actors, from);
@@ -91,8 +93,11 @@ class PickedTimelines implements Timelines {
     let at = 0;
     for (let actor = from; actor < to; actor++) {
       picked[actor - from] = at;
-      if (touched.actors[number] === actor) {
-        const [first, end] = [touched.offsets[number]!, touched.offsets[++number]!];
+      const isTouched = touched.actors[number] === actor;
+      if (isTouched) number++;
+      if (!isVisited(visited, actor)) continue;
+      if (isTouched) {
+        const [first, end] = [touched.offsets[number - 1]!, touched.offsets[number]!];
         own.segmentOf.set(touched.segmentOf.subarray(first, end), at);
         own.starts.set(touched.starts.subarray(first, end), at);
         own.ends.set(touched.ends.subarray(first, end), at);
@@ -137,14 +142,18 @@ const NOBODY: TouchedTimelines = {
   runBits: new Int32Array(0),
 };
 
-/** Returns the timelines of a scan of these segments. */
+/**
+ * Returns the timelines of a scan of these segments.
+ * @param visited see `isVisited`; the timelines of other actors may be empty
+ */
 export function timelinesIn(
   segments: readonly LoadedSegment[],
   { columns, placeOf, touched }: ScannedTimelines,
+  visited: readonly Uint8Array[] = [],
 ): Timelines {
   return placeOf === null
     ? new ActorTimelines(segments, columns)
-    : new PickedTimelines(segments, columns, placeOf, touched ?? NOBODY);
+    : new PickedTimelines(segments, columns, placeOf, touched ?? NOBODY, visited);
 }
 
 /** The most touched actors in a range before the first cut, or after the last one. */

@@ -41,6 +41,12 @@ export function cutsOf(
   return Int32Array.from(cuts);
 }
 
+/** Whether all columns have 1 at the place of an actor. */
+export function isVisited(columns: readonly Uint8Array[], actor: number): boolean {
+  for (let i = 0; i < columns.length; i++) if (columns[i]![actor] !== 1) return false;
+  return true;
+}
+
 /** A numbered list of timelines for a scan, of which a task visits a range. */
 export interface Timelines extends Timeline {
   /** Makes this the timeline with a number. @returns false if it is empty */

@@ -3,6 +3,7 @@ import { isSessionField, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
+import { FilterBits } from "../../scans/filter_bits.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { sessionsAcross } from "../../scans/session_end.ts";
@@ -16,16 +17,32 @@ import { KPI_COUNTS, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 /** What is counted of own events, in a bucket or in all together. */
 export type OwnCounts = Visits & SessionsAndMedian;
 
-/** Returns the span from which events are loaded to count those in `span`. */
+/** The span from which events are loaded to count those in `span`. */
 async function reachOf(source: ScanSource, span: Span, isOfSessions: boolean): Promise<Span> {
   const { projectId } = source.scope;
-  // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
-  // before the span suffices to find the sessions that began before it, which are not counted.
-  const fromMs = isOfSessions
-    ? (await sessionsAcross(source, projectId, span.fromMs)).fromMs
-    : span.fromMs;
-  const { toMs } = await sessionsAcross(source, projectId, span.toMs);
-  return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
+  const [start, end] = await Promise.all([
+    // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
+    // before the span suffices to find the sessions that began before it, which are not counted.
+    isOfSessions ? sessionsAcross(source, projectId, span.fromMs) : span,
+    sessionsAcross(source, projectId, span.toMs),
+  ]);
+  return { fromMs: Math.min(start.fromMs, span.fromMs - SESSION_GAP_MS), toMs: end.toMs };
+}
+
+/** Which events and sessions a scan selects. */
+export type KpiTests = Awaited<ReturnType<typeof lookUpTests>>;
+
+/** Looks up what the filters of a read select: the same for all of its ranges. */
+export async function lookUpTests({ sql, scope }: Pick<ScanSource, "sql" | "scope">) {
+  const ofEvents = onEvents(scope.filters);
+  const counting = withoutTechnical(ofEvents);
+  const bits = new FilterBits(ofEvents);
+  const [events, sessions, technical] = await Promise.all([
+    eventPassesOf(sql, scope, scope.bots, counting, bits),
+    sessionPasses(sql, scope, scope.filters),
+    readTechnicalNames(sql, scope.projectId),
+  ]);
+  return { events, sessions, technical };
 }
 
 /**
@@ -35,8 +52,9 @@ async function reachOf(source: ScanSource, span: Span, isOfSessions: boolean): P
 export async function scanKpis(
   source: ScanSource,
   buckets: readonly Span[],
+  tests?: Promise<KpiTests>,
 ): Promise<OwnCounts[]> {
-  const { counts, isNew } = await scanCounts(source, buckets, null);
+  const { counts, isNew } = await scanCounts(source, buckets, null, tests);
   const { newcomers, durations, sums: { visitors, ...sums } } = counts;
   const outside = visitors.length - 1;
   const places = buckets.map((_, i) => i + 1);
@@ -65,19 +83,16 @@ export async function scanCounts(
   source: ScanSource,
   buckets: readonly Span[],
   listed: ListedKpi | null,
+  tests: Promise<KpiTests> = lookUpTests(source),
 ) {
   const { sql, scope } = source;
+  // Its statements are sent before those of the timelines. If these fail, nothing awaits it.
+  tests.catch(() => {});
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const isOfSessions = scope.filters.some(({ field }) => isSessionField(field));
   const reach = await reachOf(source, span, isOfSessions);
-  const ofEvents = onEvents(scope.filters);
-  const timelines = await source.timelines(reach, ofEvents);
-  const counting = withoutTechnical(ofEvents);
-  const [events, sessions, technical] = await Promise.all([
-    eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
-    sessionPasses(sql, scope, scope.filters),
-    readTechnicalNames(sql, scope.projectId),
-  ]);
+  const timelines = await source.timelines(reach, onEvents(scope.filters));
+  const { events, sessions, technical } = await tests;
   const inputs = { buckets, reach, listed, events, newcomers: { span, technical } };
   const scan = timelines.scan(KPI_COUNTS, () => inputs, {
     sessions: isOfSessions ? { test: sessions, reach } : null,

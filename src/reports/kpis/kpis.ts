@@ -5,7 +5,7 @@ import type { Read, ScanSource } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
-import { type OwnCounts, scanCounts, scanKpis } from "./kpi_scan.ts";
+import { type KpiTests, lookUpTests, type OwnCounts, scanCounts, scanKpis } from "./kpi_scan.ts";
 import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
@@ -92,6 +92,8 @@ export const KPIS: Report = {
 export interface KpiSource extends ScanSource {
   /** The span of all buckets, if the rollups have the answer. */
   readonly rolled?: RolledSpan | null;
+  /** Looks up what the filters select, once; absent: each scan does. */
+  readonly tests?: () => Promise<KpiTests>;
 }
 
 /**
@@ -99,9 +101,9 @@ export interface KpiSource extends ScanSource {
  * else by a scan.
  */
 async function readCounts(source: KpiSource, buckets: readonly Span[]): Promise<OwnCounts[]> {
-  const { sql, rolled } = source;
+  const { sql, rolled, tests } = source;
   const starts = rolled ? startDays(buckets, rolled.timezone) : null;
-  if (!rolled || starts === null) return await scanKpis(source, buckets);
+  if (!rolled || starts === null) return await scanKpis(source, buckets, tests?.());
   const visits = await readRolledVisits(source, rolled, starts);
   const sessions = await readRolledSessions(sql, rolled, buckets, starts);
   return visits.map((own, i) => ({ ...own, ...sessions[i]! }));
@@ -195,7 +197,7 @@ function shownKpis(kpis: Kpis, visitorsMin: number): Kpis {
   return { ...kpis, newVisitors: shownCount(kpis.newVisitors, visitorsMin) };
 }
 
-async function figuresOf(read: Read, isComparison: boolean) {
+async function figuresOf(read: Read & Pick<KpiSource, "tests">, isComparison: boolean) {
   const { range } = read;
   const buckets = bucketsOf(range, read.interval);
   const rolled = rolledSpan(read.scope, read.project, range);
@@ -210,10 +212,13 @@ async function figuresOf(read: Read, isComparison: boolean) {
 }
 
 async function answer(read: Read): Promise<Answer> {
-  const { figures, imported } = await figuresOf(read, false);
+  let known: Promise<KpiTests> | null = null;
+  const tests = () => known ??= lookUpTests(read);
+  const { figures, imported } = await figuresOf({ ...read, tests }, false);
   const ofImported = [imported];
   const comparison = await comparisonOf(read, async (compared) => {
-    const before = await figuresOf(compared, true);
+    const isAlike = compared.scope === read.scope;
+    const before = await figuresOf(isAlike ? { ...compared, tests } : compared, true);
     ofImported.push(before.imported);
     return { previous: before.figures, change: changesOf(figures.totals, before.figures.totals) };
   });
