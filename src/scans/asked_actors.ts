@@ -1,5 +1,6 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import type { Timeline } from "../timelines/timeline.ts";
+import { nameBit, pathBit } from "../timelines/run_bits.ts";
+import type { RunBits, Timeline } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import type { SessionPasses } from "./session_test.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
@@ -40,6 +41,11 @@ interface Inputs extends Asked {
   readonly withSession: Uint8Array | null;
 }
 
+/** Returns the bits of the ids that pass; null: all do. */
+function bitsOf(passes: Uint8Array | null | undefined, bitOf: (id: number) => number): number {
+  return passes?.reduce((bits, one, id) => one === 1 ? bits | bitOf(id) : bits, 0) ?? -1;
+}
+
 /**
  * Finds the asked actors run by run, and skips those already found. Runs of a segment are adjacent in memory,
  * so this takes a quarter of the time of visiting all actors, which then need not be done for the others.
@@ -50,28 +56,35 @@ class AskedActors implements Visitor<null> {
   readonly #withEvent: Uint8Array | null;
   readonly #withSession: Uint8Array | null;
 
+  /** The bits of runs that may have such an event: see run_bits.ts. */
+  readonly #bits: RunBits;
+
   constructor({ events, sessions, withEvent, withSession }: Inputs, words: readonly Int32Array[]) {
     this.#events = events === null ? null : new EventTest(events, words);
     this.#sessions = sessions;
+    this.#bits = { names: bitsOf(events?.names, nameBit), paths: bitsOf(events?.paths, pathBit) };
     this.#withEvent = withEvent;
     this.#withSession = withSession;
   }
 
-  visit(actor: number, { first, segments, segmentOf, starts, ends }: Timeline): void {
-    this.#look(segments[segmentOf[first]!]!, actor, starts[first]!, ends[first]!);
+  visit(actor: number, { first, segments, segmentOf, starts, ends, runBits }: Timeline): void {
+    this.#look(segments[segmentOf[first]!]!, actor, starts[first]!, ends[first]!, runBits[first]!);
   }
 
   visitRuns(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void {
-    const { identities, starts, ends } = segment;
+    const { identities, starts, ends, runBits } = segment;
     for (let run = from; run < to; run++) {
-      this.#look(segment, actorOf[identities[run]!]!, starts[run]!, ends[run]!);
+      this.#look(segment, actorOf[identities[run]!]!, starts[run]!, ends[run]!, runBits[run]!);
     }
   }
 
   /** Checks a run of an actor. Several threads may find the same actor; they write the same value. */
-  #look(segment: LoadedSegment, actor: number, start: number, end: number): void {
+  #look(segment: LoadedSegment, actor: number, start: number, end: number, bits: number): void {
     const withEvent = this.#withEvent;
-    if (withEvent !== null && withEvent[actor] === 0) {
+    if (
+      withEvent !== null && withEvent[actor] === 0 && (bits & this.#bits.names) !== 0 &&
+      (bits & this.#bits.paths) !== 0
+    ) {
       if (this.#events!.next(segment, start, end, actor) < end) withEvent[actor] = 1;
     }
     const withSession = this.#withSession;

@@ -2,6 +2,7 @@ import type { Sql } from "../db/sql.ts";
 import type { EventMatch } from "../query/filters.ts";
 import { matchFilters, type Scope } from "../query/selection.ts";
 import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../query/technical.ts";
+import type { EventPasses } from "./event_test.ts";
 import { eventPasses } from "./event_tests.ts";
 import type { FilterBits } from "./filter_bits.ts";
 import type { MatchPasses } from "./match_tests.ts";
@@ -25,4 +26,15 @@ export async function matchPasses(
   const [ofScope, counted, ...ofMatches] = await eventPasses(sql, scope, bots, lists, bits);
   const mayMeanOthers = matches.some((match) => mayMeanTechnical(matchFilters(match)));
   return { scope: ofScope!, tests: ofMatches, counted: mayMeanOthers ? counted!.names : null };
+}
+
+/** Returns what passes for events that any match takes, by their names, and for some others. */
+export function passesOfMatches({ scope, tests }: MatchPasses): EventPasses {
+  const tables = tests.map(({ names }) => names).filter((names) => names !== null);
+  if (tables.length < tests.length) return scope;
+  const names = Uint8Array.from(
+    tables[0]!,
+    (_, name) => Number(tables.some((table) => table[name] === 1)),
+  );
+  return { ...scope, names };
 }

@@ -1,3 +1,4 @@
+import { passesOfMatches } from "../../scans/match_passes.ts";
 import { z } from "zod";
 import { GOAL_POINTS_MAX } from "../../limits.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
@@ -49,7 +50,9 @@ async function scanGoals(
     figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
     figuresOfWhole: true,
   };
-  const counts = await selected.scan(MATCH_COUNTS, () => inputs, { askedEvents: matches.scope });
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs, {
+    askedEvents: passesOfMatches(matches),
+  });
   const amounts = new Map(
     summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),
   );

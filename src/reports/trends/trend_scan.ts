@@ -1,3 +1,4 @@
+import { passesOfMatches } from "../../scans/match_passes.ts";
 import { type EventMatch, type Field, isSessionField } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
@@ -74,7 +75,9 @@ export async function scanTrends(
     breakdown,
     figures: measure.key === null ? [] : events.map((_, match) => ({ match, measure })),
   };
-  const counts = await selected.scan(MATCH_COUNTS, () => inputs);
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs, {
+    askedEvents: passesOfMatches(matches),
+  });
   const lineCount = breakdown?.count ?? 1;
   // Line 0 is that of all other values, and without `by` the only one.
   const own = (top ?? []).map((value, i) => ({ line: i + 1, value, isOther: false }));

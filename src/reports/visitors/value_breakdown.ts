@@ -1,3 +1,4 @@
+import { passesOfMatches } from "../../scans/match_passes.ts";
 import { TREND_VALUES_MAX } from "../../limits.ts";
 import type { Field } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
@@ -104,7 +105,7 @@ export async function readBreakdown(
   const counts = await selected.scan(VALUE_COUNTS, () => {
     const { from, idsFrom, idMax, users } = values;
     return { matches, span, from, idsFrom, idMax, users };
-  });
+  }, { askedEvents: passesOfMatches(matches) });
   const top = await topValues(values, counts, only);
   return { top: top.map(({ text }) => text), breakdown: breakdownOf(values, top) };
 }
