@@ -108,11 +108,19 @@ export function followRuns(
 export function runVisitor<Counts>(
   follow: FollowRun,
   result: () => Counts,
-  bits?: RunBits,
+  bits: RunBits = ANY_RUN,
 ): Visitor<Counts> {
   return {
-    ...bits === undefined ? {} : { bits },
+    bits,
     visit: (actor, timeline) => followRuns(actor, timeline, follow, bits),
+    visitRuns: (segment, from, to, actorOf) => {
+      const { identities, starts, ends, runBits } = segment;
+      for (let run = from; run < to; run++) {
+        const ofRun = runBits[run]!;
+        if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
+        follow(actorOf[identities[run]!]!, segment, starts[run]!, ends[run]!);
+      }
+    },
     result,
   };
 }

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { followRuns, joinColumns, runVisitor, type VisitorKind } from "../../scans/visitor.ts";
+import { joinColumns, runVisitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 
 interface CellInputs {
@@ -57,19 +57,12 @@ export const CELL_EVENTS: VisitorKind<CellInputs, CellEvents> = {
         if (pages![paths[at]!] === 1 && wantedNames![names[at]!] === 1) take(actor, segment, at);
       }
     };
-    return {
-      bits,
-      visit: (actor, timeline) => followRuns(actor, timeline, follow, bits),
-      visitRuns: (segment, from, to, actorOf) => {
-        const { identities, starts, ends, runBits } = segment;
-        for (let run = from; run < to; run++) {
-          const ofRun = runBits[run]!;
-          if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
-          follow(actorOf[identities[run]!]!, segment, starts[run]!, ends[run]!);
-        }
-      },
-      result: () => ({ actors: actors.taken(), cells: cells.taken(), elements: elements.taken() }),
-    };
+    const result = () => ({
+      actors: actors.taken(),
+      cells: cells.taken(),
+      elements: elements.taken(),
+    });
+    return runVisitor(follow, result, bits);
   },
   merge: joinColumns,
 };
