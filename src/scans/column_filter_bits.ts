@@ -16,11 +16,12 @@ import {
   type LazyField,
   propertyOf,
 } from "../query/filters.ts";
+import { isNegative } from "../query/filter_conditions.ts";
 import type { Scope } from "../query/selection.ts";
 import { type FilterBits, WORD_BITS } from "./filter_bits.ts";
 import { lazyIdMax } from "./id_bounds.ts";
 import { namedIds, passing } from "./named_ids.ts";
-import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
+import { type EventWords, setBitsByProperty } from "./property_filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";
 import { emptyIds } from "./value_ids.ts";
 import type { SessionBits } from "./session_bits.ts";
@@ -46,23 +47,26 @@ export function loadColumns(
   return loadLazies(sql, cache, memory, scope.projectId, segments, columns);
 }
 
-/** Sets the bit of a filter on titles or referrers at the events whose id passes. */
+/** Sets the bits of filters on titles or referrers at the events whose id passes: see `setBitsByProperty`. */
 async function setBitsByIds(
-  source: LazySource,
-  columns: readonly IntegerColumn[],
+  { sql, scope }: LazySource,
   field: LazyField,
-  filter: Filter,
-  filterBits: readonly EventBits[],
+  columns: readonly IntegerColumn[],
+  words: readonly EventWords[],
+  filters: readonly Filter[],
+  shift: number,
 ): Promise<void> {
-  const { sql, scope } = source;
-  const [named] = await namedIds(sql, scope, [[filter]]);
-  const passes = passing(named!, 0, await lazyIdMax(sql, scope.projectId, field))!;
+  const named = await namedIds(sql, scope, filters.map((filter) => [filter]));
+  const idMax = await lazyIdMax(sql, scope.projectId, field);
+  const masks = new Int32Array(idMax + 1);
+  for (const [i, ofFilter] of named.entries()) {
+    const passes = passing(ofFilter, 0, idMax)!;
+    for (let id = 0; id <= idMax; id++) masks[id]! |= passes[id]! << shift + i;
+  }
   const turn = yielding();
   for (const [i, ids] of columns.entries()) {
-    const { bits, first, bit } = filterBits[i]!;
-    for (let at = 0; at < ids.length; at++) {
-      if (passes[ids[at]!] === 1) bits[first + at]! |= bit;
-    }
+    const { bits, first } = words[i]!;
+    for (let at = 0; at < ids.length; at++) bits[first + at]! |= masks[ids[at]!]!;
     await turn();
   }
 }
@@ -71,23 +75,32 @@ async function setBitsByIds(
 interface BitColumns {
   readonly columns: readonly IntegerColumn[];
   readonly words: readonly Int32Array[];
-  /** Returns where the bit of a filter is written, segment by segment; filters are numbered from 0. */
-  readonly of: (number: number) => readonly EventBits[];
+  /** Returns where the bits of a word are written, segment by segment. */
+  readonly of: (word: number) => readonly EventWords[];
 }
 
-/** Makes the columns for filter bits, all zero. */
+/** Returns, by word, the bits of events without any property: those of negative filters on properties. */
+function initialBits({ filters, count }: FilterBits): Int32Array {
+  const initial = new Int32Array(Math.max(1, Math.ceil(count / WORD_BITS)));
+  for (const [number, filter] of [...filters.values()].entries()) {
+    if (propertyOf(filter.field) === null || !isNegative(filter)) continue;
+    initial[Math.floor(number / WORD_BITS)]! |= 1 << number % WORD_BITS;
+  }
+  return initial;
+}
+
+/** Makes the columns for filter bits: zeros, except the bits of `initialBits`. */
 export function emptyBits(
-  { count, isWide }: FilterBits,
+  filterBits: FilterBits,
   segments: readonly LoadedSegment[],
   memory: MemoryScope,
 ): BitColumns {
-  if (!isWide) {
+  const initial = initialBits(filterBits);
+  if (!filterBits.isWide) {
     const columns = segments.map(({ times }) =>
-      emptyIds(memory.take, 2 ** count - 1, times.length)
+      emptyIds(memory.take, 2 ** filterBits.count - 1, times.length).fill(initial[0]!)
     );
-    const of = (number: number) =>
-      columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));
-    return { columns, words: [], of };
+    return { columns, words: [], of: () => columns.map((bits) => ({ bits, first: 0 })) };
   }
   let events = 0;
   const places = segments.map(({ times: { length } }) => {
@@ -95,18 +108,16 @@ export function emptyBits(
     for (let at = 0; at < length; at++) ofSegment[at] = events++;
     return ofSegment;
   });
-  const words = Array.from(
-    { length: Math.ceil(count / WORD_BITS) },
-    () => zeros(memory.take, Int32Array, events),
-  );
-  const of = (number: number) =>
-    places.map((placesOfSegment): EventBits => ({
-      bits: words[Math.floor(number / WORD_BITS)]!,
-      first: placesOfSegment[0] ?? 0,
-      events: placesOfSegment.length,
-      bit: 1 << number % WORD_BITS,
-    }));
+  const words = Array.from(initial, (bits) => zeros(memory.take, Int32Array, events).fill(bits));
+  const of = (word: number) =>
+    places.map((ofSegment) => ({ bits: words[word]!, first: ofSegment[0] ?? 0 }));
   return { columns: places, words, of };
+}
+
+/** The filters on a lazy column, by word; those of a word have adjacent bits. */
+interface ColumnFilters {
+  readonly column: LazyColumn;
+  readonly byWord: Map<number, { readonly filters: Filter[]; readonly shift: number }>;
 }
 
 /**
@@ -120,29 +131,29 @@ export async function setBits(
 ): Promise<SessionBits[]> {
   const { sql, scope } = source;
   const ofSessions: SessionBits[] = [];
-  // The filters on one lazy column, each with its number.
-  type ColumnFilters = { readonly column: LazyColumn; readonly filters: [number, Filter][] };
   const byColumn = new Map<string, ColumnFilters>();
   for (const [number, filter] of [...source.bits.filters.values()].entries()) {
+    const [word, shift] = [Math.floor(number / WORD_BITS), number % WORD_BITS];
     if (isSessionField(filter.field)) {
       const test = await sessionPasses(sql, scope, [filter]);
-      ofSessions.push({ test, word: Math.floor(number / WORD_BITS), bit: 1 << number % WORD_BITS });
+      ofSessions.push({ test, word, bit: 1 << shift });
       continue;
     }
     const column = columnOf(filter.field);
-    byColumn.getOrInsertComputed(lazyName(column), () => ({ column, filters: [] }))
-      .filters.push([number, filter]);
+    byColumn.getOrInsertComputed(lazyName(column), () => ({ column, byWord: new Map() }))
+      .byWord.getOrInsertComputed(word, () => ({ filters: [], shift })).filters.push(filter);
   }
   const columnFilters = [...byColumn.values()];
   for (let from = 0; from < columnFilters.length; from += LAZY_COLUMNS_AT_ONCE) {
     const together = columnFilters.slice(from, from + LAZY_COLUMNS_AT_ONCE);
     const loaded = await loadColumns(source, part, together.map(({ column }) => column));
-    for (const [i, { filters }] of together.entries()) {
-      for (const [number, filter] of filters) {
-        const [columns, bits] = [loaded[i]!, filterBits.of(number)];
-        if (isLazyField(filter.field)) {
-          await setBitsByIds(source, columns as IntegerColumn[], filter.field, filter, bits);
-        } else await setBitsByProperty(sql, columns as PropertyColumn[], bits, filter);
+    for (const [i, { byWord }] of together.entries()) {
+      for (const [word, { filters, shift }] of byWord) {
+        const { field } = filters[0]!;
+        const words = filterBits.of(word);
+        await (isLazyField(field)
+          ? setBitsByIds(source, field, loaded[i] as IntegerColumn[], words, filters, shift)
+          : setBitsByProperty(sql, loaded[i] as PropertyColumn[], words, filters, shift));
       }
     }
   }

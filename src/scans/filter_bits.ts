@@ -27,13 +27,18 @@ export const filterName = ({ field, op, values }: Filter): string =>
  * the scanned part.
  */
 export class FilterBits {
-  /** The filters that have a bit, by `filterName`. */
+  /** The filters that have a bit, by `filterName`; those of a field have adjacent ones. */
   readonly filters: ReadonlyMap<string, Filter>;
   readonly #bitOf: ReadonlyMap<string, number>;
 
   constructor(filters: readonly Filter[]) {
-    const byBits = filters.filter(({ field }) => isByBits(field));
-    this.filters = new Map(byBits.map((filter) => [filterName(filter), filter]));
+    const byField = Map.groupBy(
+      filters.filter((filter) => isByBits(filter.field)),
+      ({ field }) => field,
+    );
+    this.filters = new Map(
+      [...byField.values()].flat().map((filter) => [filterName(filter), filter]),
+    );
     this.#bitOf = new Map([...this.filters.keys()].map((name, bit) => [name, bit]));
   }
 

@@ -1,5 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-import type { IntegerColumn } from "../store/integer_codec.ts";
+import { columnFor, type IntegerColumn } from "../store/integer_codec.ts";
 import { TextMap } from "../store/text_map.ts";
 import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
@@ -10,16 +10,16 @@ import { SqlParams } from "../query/sql_params.ts";
 import { filterName } from "./filter_bits.ts";
 import { valueTest } from "./property_conditions.ts";
 
-/** The latest results per column and condition: by code, 1 if the value fulfils the condition. */
-const KNOWN = new WeakMap<PropertyColumn, Map<string, Uint8Array>>();
-const CONDITIONS_KNOWN_MAX = 8;
+/** The latest results per column and list of filters: by code, bit i is set if the value passes filter i. */
+const KNOWN = new WeakMap<PropertyColumn, Map<string, IntegerColumn>>();
+const LISTS_KNOWN_MAX = 4;
 /** Values between two checks of the clock. */
 const VALUES_UNTIMED = 10_000;
 
-function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
+function keep(column: PropertyColumn, list: string, passes: IntegerColumn): void {
   const known = KNOWN.getOrInsertComputed(column, () => new Map());
-  if (known.size >= CONDITIONS_KNOWN_MAX) known.delete(known.keys().next().value!);
-  known.set(name, fulfils);
+  if (known.size >= LISTS_KNOWN_MAX) known.delete(known.keys().next().value!);
+  known.set(list, passes);
 }
 
 /** Returns which of the texts fulfil a filter's condition. */
@@ -57,78 +57,81 @@ async function comparedBySql(
   return compared;
 }
 
-/** Tests the values of columns. @returns by column and code: 1 where the value fulfils the condition */
-async function tested(
+/** Sets a bit of the values of columns that pass a filter, by column and code. */
+async function setBitOfValues(
   sql: Sql,
   columns: readonly PropertyColumn[],
+  passes: readonly IntegerColumn[],
   filter: Filter,
-): Promise<Uint8Array[]> {
-  const name = filterName(filter);
+  bit: number,
+): Promise<void> {
+  const negated = isNegative(filter);
   const test = valueTest(filter);
   const turn = yielding();
   /** By column and code: the texts that the database must compare. */
   const left: Map<number, string>[] = [];
-  const fulfils: Uint8Array[] = [];
-  for (const column of columns) {
-    const known = KNOWN.get(column)?.get(name);
-    const texts = new Map<number, string>();
-    const results = known ?? new Uint8Array(column.size);
-    for (let code = 0; known === undefined && code < results.length; code++) {
-      const passes = test(column, code);
-      if (typeof passes === "string") texts.set(code, passes);
-      else results[code] = Number(passes);
+  for (const [i, column] of columns.entries()) {
+    const [ofColumn, texts] = [passes[i]!, new Map<number, string>()];
+    for (let code = 0; code < ofColumn.length; code++) {
+      const fulfils = test(column, code);
+      if (typeof fulfils === "string") texts.set(code, fulfils);
+      else if (fulfils !== negated) ofColumn[code]! |= bit;
       if (code % VALUES_UNTIMED === 0) await turn();
     }
     left.push(texts);
-    fulfils.push(results);
   }
   const compared = await comparedBySql(sql, left.flatMap((texts) => [...texts.values()]), filter);
-  for (const [i, column] of columns.entries()) {
-    for (const [code, text] of left[i]!) fulfils[i]![code] = Number(compared.get(text));
-    if (KNOWN.get(column)?.get(name) === undefined) keep(column, name, fulfils[i]!);
+  for (const [i, texts] of left.entries()) {
+    for (const [code, text] of texts) if (compared.get(text) !== negated) passes[i]![code]! |= bit;
   }
-  return fulfils;
 }
 
-/** Where the bit of one filter is written for the events of one segment. */
-export interface EventBits {
+/** Tests the values of columns. @returns by column and code: bit i is set if the value passes filter i */
+async function tested(
+  sql: Sql,
+  columns: readonly PropertyColumn[],
+  filters: readonly Filter[],
+): Promise<IntegerColumn[]> {
+  const list = filters.map(filterName).join();
+  const known = columns.map((column) => KNOWN.get(column)?.get(list));
+  const all = columns.map(({ size }, i) => known[i] ?? columnFor(0, 2 ** filters.length - 1, size));
+  const isNew = (_: unknown, i: number) => known[i] === undefined;
+  const [unknown, made] = [columns.filter(isNew), all.filter(isNew)];
+  for (const [i, filter] of filters.entries()) {
+    await setBitOfValues(sql, unknown, made, filter, 1 << i);
+  }
+  for (const [i, column] of unknown.entries()) keep(column, list, made[i]!);
+  return all;
+}
+
+/** The words of a segment's events: that of the first one is at the place `first`. */
+export interface EventWords {
   readonly bits: IntegerColumn;
-  /** The place in `bits` of the segment's first event, and the number of its events. */
   readonly first: number;
-  readonly events: number;
-  readonly bit: number;
-}
-
-/** Sets the bit of a segment's events whose property passes a filter. */
-function setBitsOfSegment(
-  { bits, first, events, bit }: EventBits,
-  negated: boolean,
-  { places, codes }: PropertyColumn,
-  fulfils: Uint8Array,
-): void {
-  if (negated) { for (let at = first; at < first + events; at++) bits[at]! |= bit; }
-  for (let i = 0; i < places.length; i++) {
-    if (fulfils[codes[i]!] === 0) continue;
-    if (negated) bits[first + places[i]!]! &= ~bit;
-    else bits[first + places[i]!]! |= bit;
-  }
 }
 
 /**
- * Sets the bit of the events whose property passes a filter.
+ * Sets the bits of the events whose property passes filters; events without it must have those of the negative ones.
  * @param columns the property, by segment
- * @param filterBits where bits are written, by segment
+ * @param words where bits are written, by segment
+ * @param shift the number in the words of the first filter's bit, which those of the others follow
  */
 export async function setBitsByProperty(
   sql: Sql,
   columns: readonly PropertyColumn[],
-  filterBits: readonly EventBits[],
-  filter: Filter,
+  words: readonly EventWords[],
+  filters: readonly Filter[],
+  shift: number,
 ): Promise<void> {
-  const fulfils = await tested(sql, columns, filter);
+  const passes = await tested(sql, columns, filters);
+  const others = ~((2 ** filters.length - 1) << shift);
   const turn = yielding();
-  for (const [i, column] of columns.entries()) {
-    setBitsOfSegment(filterBits[i]!, isNegative(filter), column, fulfils[i]!);
+  for (const [i, { places, codes }] of columns.entries()) {
+    const [{ bits, first }, ofColumn] = [words[i]!, passes[i]!];
+    for (let n = 0; n < places.length; n++) {
+      const at = first + places[n]!;
+      bits[at] = bits[at]! & others | ofColumn[codes[n]!]! << shift;
+    }
     await turn();
   }
 }
