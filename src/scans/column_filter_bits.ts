@@ -59,11 +59,12 @@ async function setBitsByIds(
   const named = await namedIds(sql, scope, filters.map((filter) => [filter]));
   const idMax = await lazyIdMax(sql, scope.projectId, field);
   const masks = new Int32Array(idMax + 1);
+  const turn = yielding();
   for (const [i, ofFilter] of named.entries()) {
     const passes = passing(ofFilter, 0, idMax)!;
     for (let id = 0; id <= idMax; id++) masks[id]! |= passes[id]! << shift + i;
+    await turn();
   }
-  const turn = yielding();
   for (const [i, ids] of columns.entries()) {
     const { bits, first } = words[i]!;
     for (let at = 0; at < ids.length; at++) bits[first + at]! |= masks[ids[at]!]!;
@@ -96,9 +97,11 @@ export function emptyBits(
   memory: MemoryScope,
 ): BitColumns {
   const initial = initialBits(filterBits);
+  const filled = <T extends IntegerColumn>(zeros: T, bits: number): T =>
+    bits === 0 ? zeros : zeros.fill(bits) as T;
   if (!filterBits.isWide) {
     const columns = segments.map(({ times }) =>
-      emptyIds(memory.take, 2 ** filterBits.count - 1, times.length).fill(initial[0]!)
+      filled(emptyIds(memory.take, 2 ** filterBits.count - 1, times.length), initial[0]!)
     );
     return { columns, words: [], of: () => columns.map((bits) => ({ bits, first: 0 })) };
   }
@@ -108,7 +111,10 @@ export function emptyBits(
     for (let at = 0; at < length; at++) ofSegment[at] = events++;
     return ofSegment;
   });
-  const words = Array.from(initial, (bits) => zeros(memory.take, Int32Array, events).fill(bits));
+  const words = Array.from(
+    initial,
+    (bits) => filled(zeros(memory.take, Int32Array, events), bits),
+  );
   const of = (word: number) =>
     places.map((ofSegment) => ({ bits: words[word]!, first: ofSegment[0] ?? 0 }));
   return { columns: places, words, of };

@@ -26,11 +26,11 @@ export class EventInSession {
   }
 
   isIn(session: ScannedSession): boolean {
-    const { actor, views, customs, entryPath, context } = session;
+    const { actor, views, customs } = session;
     // The session holds all of its first page view except the properties.
     if (
       views > 0 && this.#needsNoBits &&
-      this.test.passes(PAGE_VIEW, entryPath, context, actor, 0)
+      this.test.passes(PAGE_VIEW, session.entryPath, session.context, actor, 0)
     ) return true;
     const mayBeIn = this.#takesViews && views > (this.#needsNoBits ? 1 : 0) ||
       this.#takesCustoms && customs > 0 ||

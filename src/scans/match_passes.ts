@@ -2,7 +2,7 @@ import type { Sql } from "../db/sql.ts";
 import type { EventMatch } from "../query/filters.ts";
 import { matchFilters, type Scope } from "../query/selection.ts";
 import { mayMeanTechnical, withoutTechnical, withoutUnnamed } from "../query/technical.ts";
-import type { EventPasses } from "./event_test.ts";
+import { type EventPasses, isOfName } from "./event_test.ts";
 import { eventPasses } from "./event_tests.ts";
 import type { FilterBits } from "./filter_bits.ts";
 import type { MatchPasses } from "./match_tests.ts";
@@ -28,13 +28,16 @@ export async function matchPasses(
   return { scope: ofScope!, tests: ofMatches, counted: mayMeanOthers ? counted!.names : null };
 }
 
-/** Returns what passes for events that any match takes, by their names, and for some others. */
+/**
+ * Returns what passes for events that any match takes, by their names, and for some others. If the scope takes all events
+ * of a name, that is the scope: visitors skip runs by the names of matches anyway.
+ */
 export function passesOfMatches({ scope, tests }: MatchPasses): EventPasses {
-  const tables = tests.map(({ names }) => names).filter((names) => names !== null);
-  if (tables.length < tests.length) return scope;
-  const names = Uint8Array.from(
-    tables[0]!,
-    (_, name) => Number(tables.some((table) => table[name] === 1)),
-  );
+  const [first, ...others] = tests.map(({ names }) => names);
+  if (first == null || others.includes(null) || isOfName(scope)) return scope;
+  const names = first.slice();
+  for (const table of others) {
+    for (let name = 0; name < names.length; name++) names[name]! |= table![name]!;
+  }
   return { ...scope, names };
 }

@@ -12,13 +12,19 @@ import { valueTest } from "./property_conditions.ts";
 
 /** The latest results per column and list of filters: by code, bit i is set if the value passes filter i. */
 const KNOWN = new WeakMap<PropertyColumn, Map<string, IntegerColumn>>();
-const LISTS_KNOWN_MAX = 4;
+/** Bytes of a value's results, over all lists. */
+const KNOWN_BYTES_MAX = 8;
 /** Values between two checks of the clock. */
 const VALUES_UNTIMED = 10_000;
 
 function keep(column: PropertyColumn, list: string, passes: IntegerColumn): void {
   const known = KNOWN.getOrInsertComputed(column, () => new Map());
-  if (known.size >= LISTS_KNOWN_MAX) known.delete(known.keys().next().value!);
+  // Another read may have kept the same list meanwhile.
+  known.delete(list);
+  const ofLists = () => known.values().reduce((sum, one) => sum + one.BYTES_PER_ELEMENT, 0);
+  while (ofLists() + passes.BYTES_PER_ELEMENT > KNOWN_BYTES_MAX) {
+    known.delete(known.keys().next().value!);
+  }
   known.set(list, passes);
 }
 

@@ -46,11 +46,12 @@ export async function selectTimelines(
   // Sent before the statements of the timelines. If these fail, nothing awaits it.
   const passes = isOfSessions ? sessionPasses(sql, scope, filters) : null;
   passes?.catch(() => {});
-  const edges = isOfSessions || asksForSessions ? [span.fromMs, span.toMs] : [];
-  const [start = span, end = span] = await Promise.all(
-    edges.map((ms) => sessionsAcross(source, projectId, ms)),
-  );
-  const reach: Span = { fromMs: start.fromMs, toMs: end.toMs };
+  const reach: Span = isOfSessions || asksForSessions
+    ? {
+      fromMs: (await sessionsAcross(source, projectId, span.fromMs)).fromMs,
+      toMs: (await sessionsAcross(source, projectId, span.toMs)).toMs,
+    }
+    : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = passes === null ? null : { test: await passes, reach };
   const mannerOf = ({ byRun = false, askedEvents }: SelectedManner): ScanManner => ({

@@ -45,6 +45,8 @@ export class SessionScan implements SessionCounts {
   /** Where its entry is, once it is asked for. */
   #entrySegment: LoadedSegment | null = null;
   #entry = 0;
+  /** The path of its exit, once it is asked for; -1 before. */
+  #exitPath = -1;
 
   /** @param reach events outside of it are skipped: it must hold the wanted sessions whole */
   constructor(
@@ -108,6 +110,11 @@ export class SessionScan implements SessionCounts {
 
   /** The path of the last page view; without any, that of the last event. */
   get exitPath(): number {
+    if (this.#exitPath < 0) this.#exitPath = this.#findExit();
+    return this.#exitPath;
+  }
+
+  #findExit(): number {
     if (!this.hasOwn) return 0;
     const { segments, segmentOf, starts, ends } = this.#timeline!;
     for (let i = this.#toSlice; i >= this.#fromSlice; i--) {
@@ -194,6 +201,7 @@ export class SessionScan implements SessionCounts {
     this.passiveViews = 0;
     this.passiveCustoms = 0;
     this.#entrySegment = null;
+    this.#exitPath = -1;
     this.hasOthers = false;
   }
 }

@@ -13,6 +13,7 @@ export function isBounceOf(views: number, customs: number): boolean {
   return views <= 1 && customs === 0;
 }
 
+/** `isBounceOf` by the counts of a session's events. */
 export function isBounce(
   { views, customs, passiveViews, passiveCustoms }: SessionCounts,
 ): boolean {

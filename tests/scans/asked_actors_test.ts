@@ -8,7 +8,8 @@ import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 import { loadedSegment, segmentOfTold, told } from "../timelines/timeline_world.ts";
 
-const IDS = 4;
+/** More than there are bits in the bits of a run. */
+const IDS = 20;
 const ACTORS = 8;
 const ANY_EVENT: EventPasses = {
   ...{ names: null, paths: null, contexts: null, actors: null },
@@ -20,8 +21,9 @@ const ANY_SESSION: SessionPasses = {
   passesNone: true,
 };
 
-/** An event with the ids of its path and its traffic. */
+/** An event with the ids of its name, its path and its traffic. */
 interface Placed {
+  readonly name: number;
   readonly identity: number;
   readonly group: number;
   readonly path: number;
@@ -33,7 +35,9 @@ function segmentsOf(events: readonly Placed[]): LoadedSegment[] {
   return [...Map.groupBy(events, ({ group }) => group).values()].map((own, i) => {
     // In the order of the segment: by identity, then as they come.
     const inOrder = own.toSorted((a, b) => a.identity - b.identity);
-    const segment = segmentOfTold(inOrder.map(({ identity }, at) => told(identity, at, 1)))!;
+    const segment = segmentOfTold(
+      inOrder.map(({ identity, name }, at) => told(identity, at, name)),
+    )!;
     const paths = Uint8Array.from(inOrder, ({ path }) => path);
     const traffics = Uint8Array.from(inOrder, ({ traffic }) => traffic);
     return loadedSegment({ ...segment, paths, traffics }, i + 1);
@@ -69,23 +73,27 @@ Deno.test("asked actors: those with an event that passes, and with one that may 
   const event = fc.record({
     identity: fc.integer({ min: 1, max: 2 * ACTORS - 1 }),
     group: fc.nat({ max: 2 }),
+    name: id,
     path: id,
     traffic: id,
   });
   const agrees = fc.asyncProperty(
     fc.array(event, { maxLength: 40 }),
+    fc.option(table),
     table,
     table,
     fc.option(table),
-    async (events, paths, traffics, entryPaths) => {
+    async (events, names, paths, traffics, entryPaths) => {
       const asked = {
-        events: { ...ANY_EVENT, paths },
+        events: { ...ANY_EVENT, names, paths },
         sessions: { ...ANY_SESSION, traffics, entryPaths, passesNone: false },
       };
       const actorsOf = (passes: (event: Placed) => boolean) =>
         [...new Set(events.filter(passes).map(({ identity }) => identity % ACTORS))]
           .toSorted((a, b) => a - b);
-      const byEvents = actorsOf(({ path }) => paths[path] === 1);
+      const byEvents = actorsOf(({ name, path }) =>
+        (names === null || names[name] === 1) && paths[path] === 1
+      );
       const bySessions = actorsOf(({ path, traffic }) =>
         traffic !== 0 && traffics[traffic] === 1 && (entryPaths === null || entryPaths[path] === 1)
       );

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { lookUpIds } from "../../src/timelines/event_ids.ts";
 import { BOT_BIT, nameBit, pathBit } from "../../src/timelines/run_bits.ts";
@@ -134,6 +135,19 @@ interface Told {
   readonly eventBits: number;
 }
 
+/** `next` finds what `passes` does, run by run, from wherever it looks. */
+function assertNext(test: EventTest, segment: LoadedSegment, actorOf: Int32Array): void {
+  const { identities, starts, ends, names, paths, contexts, filterBits } = segment;
+  for (const [run, identity] of identities.entries()) {
+    const [end, actor] = [ends[run]!, actorOf[identity]!];
+    let next = end;
+    for (let at = end - 1; at >= starts[run]!; at--) {
+      if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) next = at;
+      assert.equal(test.next(segment, at, end, actor), next);
+    }
+  }
+}
+
 /** All events of timelines. */
 async function toldBy(
   sql: Sql,
@@ -213,6 +227,7 @@ onBothEngines("event tests: what passes is what the reference selects", async (_
         test.passes(name, path, context, actor, eventBits)
       );
     const test = await eventTestOf(database, scope, bots, filters, timelines);
+    for (const segment of await segmentsOf(timelines)) assertNext(test, segment, timelines.actorOf);
     const ids = idsOf(passing(test));
     assert.deepEqual(ids, selected(scope, world));
     passed += ids.length;

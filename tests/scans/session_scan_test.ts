@@ -57,6 +57,9 @@ async function walked(database: Database, reach: Span): Promise<Walked> {
       for (let at = start; at < end; at++) traffics[at] === 0 ? othersHere++ : events++;
     });
     assert.equal(session.hasOthers, othersHere > 0);
+    assert.equal(session.hasOwn, events > 0);
+    // Asked for again, and after the entry, it is the same.
+    assert.equal(session.exitPath, session.exitPath);
     assert.equal(session.traffic === 0, events === 0);
     others += othersHere;
     if (events === 0) return;

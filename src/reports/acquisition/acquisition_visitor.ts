@@ -113,13 +113,13 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #visitSession(session: ScannedSession): void {
-    const { traffic, startMs, views } = session;
+    const { startMs, views } = session;
     const { rules: { ruleOf }, span } = this.inputs;
     if (startMs < span.fromMs || startMs >= span.toMs) return;
     const { sessions, inSession } = this.#selected;
     if (!passesSession(sessions, session) || !inSession.isIn(session)) return;
     const place = this.#placeOf(session);
-    this.#counter.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
+    this.#counter.addSessions(place, ruleOf[session.traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
     this.#list(session, place, false);
     if (this.#goal !== null) this.#countConvert(session, place, this.#goal);

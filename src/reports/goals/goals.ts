@@ -51,7 +51,8 @@ async function scanGoals(
     figuresOfWhole: true,
   };
   const counts = await selected.scan(MATCH_COUNTS, () => inputs, {
-    askedEvents: passesOfMatches(matches),
+    // Visitors are those of all selected events.
+    askedEvents: countsVisitors ? matches.scope : passesOfMatches(matches),
   });
   const amounts = new Map(
     summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),

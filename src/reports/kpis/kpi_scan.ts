@@ -20,13 +20,13 @@ export type OwnCounts = Visits & SessionsAndMedian;
 /** The span from which events are loaded to count those in `span`. */
 async function reachOf(source: ScanSource, span: Span, isOfSessions: boolean): Promise<Span> {
   const { projectId } = source.scope;
-  const [start, end] = await Promise.all([
-    // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
-    // before the span suffices to find the sessions that began before it, which are not counted.
-    isOfSessions ? sessionsAcross(source, projectId, span.fromMs) : span,
-    sessionsAcross(source, projectId, span.toMs),
-  ]);
-  return { fromMs: Math.min(start.fromMs, span.fromMs - SESSION_GAP_MS), toMs: end.toMs };
+  // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
+  // before the span suffices to find the sessions that began before it, which are not counted.
+  const fromMs = isOfSessions
+    ? (await sessionsAcross(source, projectId, span.fromMs)).fromMs
+    : span.fromMs;
+  const { toMs } = await sessionsAcross(source, projectId, span.toMs);
+  return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 
 /** Which events and sessions a scan selects. */

@@ -114,6 +114,8 @@ class KpiVisitor implements Visitor<KpiCounts> {
         segment;
       const hasPassives = passives.length > 0;
       const [fromReach, toReach] = [reach.fromMs - baseMs, reach.toMs - baseMs];
+      if (times[starts[i]!]! >= toReach) break;
+      if (times[ends[i]! - 1]! < fromReach) continue;
       let [fromTime, toTime] = [this.#fromMs - baseMs, this.#toMs - baseMs];
       let lastTime = lastMs - baseMs;
       let [selected, views] = [0, 0];

@@ -18,7 +18,7 @@ export function countNew(
 }
 
 /**
- * Awaits a scan, and meanwhile asks the database which actors are new in the span.
+ * Awaits a scan, and meanwhile asks the database which actors are new in the span, or which are not.
  * @param reach the span that the scan's timelines were loaded for
  */
 export async function withNewcomers<Counts>(

@@ -78,6 +78,14 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
     });
   });
 
+  await t.step("visitors are those of all events, also under filters and with bots", async () => {
+    const filters = [{ field: "userId", op: "is", values: ["ann", "cyd"] } as const];
+    const { purchase } = await ask(database, {}, { filters });
+    assert.deepEqual(purchase.conversionRate, { value: 0.5, numerator: 1, denominator: 2 });
+    const all = await ask(database, {}, { bots: "include" });
+    assert.deepEqual(all.purchase.conversionRate, { value: 0.6, numerator: 3, denominator: 5 });
+  });
+
   await t.step("goals with equal counts keep their own values", async () => {
     await put(database, "fixed", { ...PURCHASE, value: { fixed: 0.1, currency: "USD" } });
     await put(database, "counted", PURCHASE);
