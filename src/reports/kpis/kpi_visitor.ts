@@ -1,3 +1,4 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import { isBounceOf } from "../../store/bounce.ts";
@@ -89,7 +90,8 @@ class KpiVisitor implements Visitor<KpiCounts> {
 
   visit(actor: number, timeline: Timeline, whole: Timeline): void {
     this.#actor = actor;
-    this.#follow(timeline);
+    const { first, end, segments, segmentOf, starts, ends } = timeline;
+    this.#follow(first, end, segments, segmentOf, starts, ends);
     this.#leaveBucket();
     const lastActors = this.#lastActors;
     if (lastActors[WHOLE] !== actor) return;
@@ -101,7 +103,15 @@ class KpiVisitor implements Visitor<KpiCounts> {
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
   }
 
-  #follow({ first, end: last, segments, segmentOf, starts, ends }: Timeline): void {
+  /** Not with the timeline as an object: when one of another class came, the loop would have to be compiled anew. */
+  #follow(
+    first: number,
+    last: number,
+    segments: readonly LoadedSegment[],
+    segmentOf: Int32Array,
+    starts: Int32Array,
+    ends: Int32Array,
+  ): void {
     const test = this.#events;
     const actor = this.#actor;
     const { reach } = this.inputs;
