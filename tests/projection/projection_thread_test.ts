@@ -215,11 +215,19 @@ onBothEngines("projection thread: closed in the middle of a transaction", async 
   await assertSame(database, 40);
 });
 
-/** A worker that never answers: it turns in a circle from its first message on. */
-const circlingWorker = () =>
-  new Worker(`data:text/javascript,${encodeURIComponent("onmessage = () => { for (;;); };")}`, {
-    type: "module",
-  });
+/**
+ * A worker that never answers: it hangs from its first message on. It waits, because a loop would go on after the worker
+ * is ended, until the process does, and take a processor from the tests that follow.
+ */
+const hangingWorker = () =>
+  new Worker(
+    `data:text/javascript,${
+      encodeURIComponent(
+        "onmessage = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);",
+      )
+    }`,
+    { type: "module" },
+  );
 
 onBothEngines(
   "projection thread: a worker that gives no sign of life is replaced",
@@ -233,7 +241,7 @@ onBothEngines(
       signPauseMs: WAIT_MS,
       createWorker: () =>
         workers++ === 0
-          ? circlingWorker()
+          ? hangingWorker()
           : new Worker(import.meta.resolve("../../src/projection/projection_worker.ts"), {
             type: "module",
           }),
