@@ -45,6 +45,16 @@ async function openWithEvents(db: TestDatabase): Promise<Database> {
   return database;
 }
 
+/** Purchases of two people, then of all and bots. @returns what was answered with bots */
+async function assertRates(database: Database) {
+  const filters = [{ field: "userId", op: "is", values: ["ann", "cyd"] } as const];
+  const { purchase } = await ask(database, {}, { filters });
+  assert.deepEqual(purchase.conversionRate, { value: 0.5, numerator: 1, denominator: 2 });
+  const all = await ask(database, {}, { bots: "include" });
+  assert.deepEqual(all.purchase.conversionRate, { value: 0.6, numerator: 3, denominator: 5 });
+  return all;
+}
+
 async function checkFigures(t: Deno.TestContext, database: Database): Promise<void> {
   await t.step("conversions, rate, value and series", async () => {
     await put(database, "purchase", { ...PURCHASE, value: ofRevenue });
@@ -79,11 +89,7 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
   });
 
   await t.step("visitors are those of all events, also under filters and with bots", async () => {
-    const filters = [{ field: "userId", op: "is", values: ["ann", "cyd"] } as const];
-    const { purchase } = await ask(database, {}, { filters });
-    assert.deepEqual(purchase.conversionRate, { value: 0.5, numerator: 1, denominator: 2 });
-    const all = await ask(database, {}, { bots: "include" });
-    assert.deepEqual(all.purchase.conversionRate, { value: 0.6, numerator: 3, denominator: 5 });
+    await assertRates(database);
   });
 
   await t.step("goals with equal counts keep their own values", async () => {
@@ -111,11 +117,7 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
   });
 
   await t.step("filters and bots narrow conversions and visitors alike", async () => {
-    const filters = [{ field: "userId", op: "is", values: ["ann", "cyd"] } as const];
-    const { purchase } = await ask(database, {}, { filters });
-    assert.deepEqual(purchase.conversionRate, { value: 0.5, numerator: 1, denominator: 2 });
-    const all = await ask(database, {}, { bots: "include" });
-    assert.deepEqual(all.purchase.conversionRate, { value: 0.6, numerator: 3, denominator: 5 });
+    const all = await assertRates(database);
     assert.equal(all.purchase.value.amount, 1010.3);
   });
 
