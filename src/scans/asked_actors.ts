@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import { nameBit, pathBit } from "../timelines/run_bits.ts";
+import { bitsOfPassing, nameBit, pathBit } from "../timelines/run_bits.ts";
 import type { RunBits, Timeline } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import type { SessionPasses } from "./session_test.ts";
@@ -41,11 +41,6 @@ interface Inputs extends Asked {
   readonly withSession: Uint8Array | null;
 }
 
-/** Returns the bits of the ids that pass; null: all do. */
-function bitsOf(passes: Uint8Array | null | undefined, bitOf: (id: number) => number): number {
-  return passes?.reduce((bits, one, id) => one === 1 ? bits | bitOf(id) : bits, 0) ?? -1;
-}
-
 /**
  * Finds the asked actors run by run, and skips those already found. Runs of a segment are adjacent in memory,
  * so this takes a quarter of the time of visiting all actors, which then need not be done for the others.
@@ -62,7 +57,10 @@ class AskedActors implements Visitor<null> {
   constructor({ events, sessions, withEvent, withSession }: Inputs, words: readonly Int32Array[]) {
     this.#events = events === null ? null : new EventTest(events, words);
     this.#sessions = sessions;
-    this.#bits = { names: bitsOf(events?.names, nameBit), paths: bitsOf(events?.paths, pathBit) };
+    this.#bits = {
+      names: bitsOfPassing(events?.names ?? null, nameBit),
+      paths: bitsOfPassing(events?.paths ?? null, pathBit),
+    };
     this.#withEvent = withEvent;
     this.#withSession = withSession;
   }

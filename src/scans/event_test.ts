@@ -74,7 +74,7 @@ export class EventTest {
 
   /**
    * Returns the place of an actor's first event of a segment, from `from` to before `end`, that passes; `end`: none
-   * does. It reads only the columns that matter: with `passes` for each event, 2.3 times as long.
+   * does. It reads only the columns that matter: with `passes` for each event, looking for actors takes 1.6 times as long.
    */
   next(segment: LoadedSegment, from: number, end: number, actor: number): number {
     const { names, paths, contexts, filterBits } = segment;

@@ -1,5 +1,5 @@
-import { nameBit, pathBit } from "../timelines/run_bits.ts";
-import { ANY_RUN, type RunBits } from "../timelines/timeline.ts";
+import { bitsOfPassing, nameBit, pathBit } from "../timelines/run_bits.ts";
+import type { RunBits } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 
 /** The group of the names whose events are not selected, and of the selected names that no match takes. */
@@ -92,11 +92,7 @@ export class MatchTests {
       (bits, group, name) => group > UNMATCHED ? bits | nameBit(name) : bits,
       0,
     );
-    const paths = this.paths?.reduce(
-      (bits, passes, path) => passes === 1 ? bits | pathBit(path) : bits,
-      0,
-    );
-    this.bits = { names, paths: paths ?? ANY_RUN.paths };
+    this.bits = { names, paths: bitsOfPassing(this.paths, pathBit) };
     this.narrowed = Uint8Array.from(tests, ({ isOfName }) => Number(!isOfName));
   }
 

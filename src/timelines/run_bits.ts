@@ -14,6 +14,11 @@ export function pathBit(path: number): number {
   return 0x1_0000 << path % 16;
 }
 
+/** Returns the bits of the ids with 1 at their place; null: all bits. */
+export function bitsOfPassing(passes: Uint8Array | null, bitOf: (id: number) => number): number {
+  return passes?.reduce((bits, one, id) => one === 1 ? bits | bitOf(id) : bits, 0) ?? -1;
+}
+
 /** What the bits of runs are made from: see `SegmentColumns`. */
 interface RunColumns {
   readonly starts: Uint32Array;
