@@ -4,7 +4,7 @@ import type { Span } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
 import type { ScanManner } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
-import { sessionsAcross } from "./session_end.ts";
+import { withWholeSessions } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
 
@@ -46,11 +46,8 @@ export async function selectTimelines(
   // Sent before the statements of the timelines. If these fail, nothing awaits it.
   const passes = isOfSessions ? sessionPasses(sql, scope, filters) : null;
   passes?.catch(() => {});
-  const reach: Span = isOfSessions || asksForSessions
-    ? {
-      fromMs: (await sessionsAcross(source, projectId, span.fromMs)).fromMs,
-      toMs: (await sessionsAcross(source, projectId, span.toMs)).toMs,
-    }
+  const reach = isOfSessions || asksForSessions
+    ? await withWholeSessions(source, projectId, span)
     : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = passes === null ? null : { test: await passes, reach };

@@ -2,52 +2,78 @@ import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
 import { CROSSING } from "./crossing_visitor.ts";
-import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { TimelineSource } from "./read.ts";
 
-/** The earliest start and the latest end of the sessions that cross a moment; nulls: none does. */
-const FIGURES = "min(s.first_ms) AS first_ms, max(s.last_ms) AS last_ms";
+type CrossingRow = Row & Record<"at_ms" | "first_ms" | "last_ms", number>;
 
+// The earliest start and the latest end of the sessions that cross each moment; no row for one that none crosses.
 // A subquery hides the project from the planner: it would take one that its statistics do not know for one without rows,
 // and read all of its sessions for each actor.
 const CROSSING_OF_ACTORS = `
-SELECT ${FIGURES}
-FROM unnest($3::text::int[]) AS near (actor_id)
+SELECT near.at_ms, min(s.first_ms) AS first_ms, max(s.last_ms) AS last_ms
+FROM unnest($2::text::int[], $3::text::int8[]) AS near (actor_id, at_ms)
 CROSS JOIN LATERAL (
   SELECT first_ms, last_ms FROM sessions
-  WHERE project_id = (SELECT $1::int) AND actor_id = near.actor_id AND first_ms < $2::int8
+  WHERE project_id = (SELECT $1::int) AND actor_id = near.actor_id AND first_ms < near.at_ms
   ORDER BY first_ms DESC LIMIT 1
 ) AS s
-WHERE s.last_ms >= $2::int8`;
+WHERE s.last_ms >= near.at_ms
+GROUP BY near.at_ms`;
 
 /** Returns the actors with events of sessions on both sides of a moment, within a session's gap of it. */
-async function actorsAround(timelines: FilteredTimelines, atMs: number): Promise<number[]> {
-  const { before, after } = await timelines.scan(CROSSING, () => ({ atMs }), { byRun: true });
-  return [...new Set(before).intersection(new Set(after))];
-}
-
-/**
- * Returns the span from the start of the earliest of the sessions that cross a moment to after the end of the
- * latest; it is empty, at the moment, if none does.
- */
-export async function sessionsAcross(
-  { sql, timelines }: TimelineSource,
-  projectId: number,
-  atMs: number,
-): Promise<Span> {
+async function actorsAround({ timelines }: TimelineSource, atMs: number): Promise<number[]> {
   // A session that crosses a moment has an event before it and one after it, and no gap in a session
   // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await timelines(span, []);
-  const empty = { fromMs: atMs, toMs: atMs };
   // No event follows the present, where each range of the last days ends.
-  if (loaded.lastMs < atMs) return empty;
-  const actors = await actorsAround(loaded, atMs);
-  if (actors.length === 0) return empty;
-  const [row] = await sql.query<Row & Record<"first_ms" | "last_ms", number | null>>(
-    CROSSING_OF_ACTORS,
-    [projectId, atMs, arrayLiteral(actors)],
+  if (loaded.lastMs < atMs) return [];
+  const { before, after } = await loaded.scan(CROSSING, () => ({ atMs }), { byRun: true });
+  return [...new Set(before).intersection(new Set(after))];
+}
+
+/**
+ * Returns, for each of some moments, the span from the start of the earliest of the sessions that cross it to after the
+ * end of the latest; it is empty, at the moment, if none does.
+ */
+export async function sessionsAcross(
+  source: TimelineSource,
+  projectId: number,
+  momentsMs: readonly number[],
+): Promise<Span[]> {
+  const near = await Promise.all(
+    momentsMs.map(async (atMs) => (await actorsAround(source, atMs)).map((id) => ({ id, atMs }))),
   );
-  const { first_ms, last_ms } = row!;
-  return { fromMs: first_ms ?? atMs, toMs: last_ms === null ? atMs : last_ms + 1 };
+  const actors = near.flat();
+  const rows = actors.length === 0 ? [] : await source.sql.query<CrossingRow>(CROSSING_OF_ACTORS, [
+    projectId,
+    arrayLiteral(actors.map(({ id }) => id)),
+    arrayLiteral(actors.map(({ atMs }) => atMs)),
+  ]);
+  const crossing = new Map(rows.map((row) => [row.at_ms, row]));
+  return momentsMs.map((atMs) => {
+    const row = crossing.get(atMs);
+    if (row === undefined) return { fromMs: atMs, toMs: atMs };
+    return { fromMs: row.first_ms, toMs: row.last_ms + 1 };
+  });
+}
+
+/** Returns a span with the whole of each session that crosses one of its edges. */
+export async function withWholeSessions(
+  source: TimelineSource,
+  projectId: number,
+  { fromMs, toMs }: Span,
+): Promise<Span> {
+  const [first, last] = await sessionsAcross(source, projectId, [fromMs, toMs]);
+  return { fromMs: first!.fromMs, toMs: last!.toMs };
+}
+
+/** Returns when the last of the sessions that cross a moment is over; the moment itself if none crosses it. */
+export async function endOfSessions(
+  source: TimelineSource,
+  projectId: number,
+  atMs: number,
+): Promise<number> {
+  const [across] = await sessionsAcross(source, projectId, [atMs]);
+  return across!.toMs;
 }

@@ -15,6 +15,20 @@ async function fetchLinks(sql: Sql, projectId: number): Promise<DataView> {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
+/** The links that are being fetched, by snapshot and project. */
+const underWay = new WeakMap<Sql, Map<number, Promise<DataView>>>();
+
+/** Fetches the links, once for look-ups side by side in one snapshot. */
+function linksOf(sql: Sql, projectId: number): Promise<DataView> {
+  const ofSnapshot = underWay.getOrInsertComputed(sql, () => new Map());
+  return ofSnapshot.getOrInsertComputed(projectId, () => {
+    const fetching = fetchLinks(sql, projectId).finally(() => ofSnapshot.delete(projectId));
+    // A failure is thrown when it is awaited.
+    fetching.catch(() => {});
+    return fetching;
+  });
+}
+
 /** Returns the largest id in the links, of an identity or an actor; -1: there are no links. */
 function lastIdIn(links: DataView): number {
   let last = -1;
@@ -34,12 +48,7 @@ export function lookUpActors(sql: Sql, cache: SegmentCache, projectId: number, v
     return known?.version === version ? known.actorOf : null;
   };
   let fetching: Promise<DataView> | null = null;
-  const fetch = (): Promise<DataView> => {
-    fetching ??= fetchLinks(sql, projectId);
-    // A failure is thrown when it is awaited.
-    fetching.catch(() => {});
-    return fetching;
-  };
+  const fetch = (): Promise<DataView> => fetching ??= linksOf(sql, projectId);
   if (keptNow() === null) fetch();
   /** Returns the actor of each identity up to the last: itself unless it is linked to another. */
   const upTo = async (lastIdentity: number): Promise<Int32Array> => {

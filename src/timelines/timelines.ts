@@ -73,11 +73,12 @@ LEFT JOIN segments s
 WHERE p.project_id = $1::int
 ORDER BY s.from_ms, s.segment_id`;
 
-/** A segment with the times of its first and last event. */
+/** A segment with the times of its first and last event, and how many it has. */
 export interface DatedSegment extends Row {
   readonly segment_id: number;
   readonly from_ms: number;
   readonly to_ms: number;
+  readonly events: number;
 }
 
 /** Returns the segments with an event in [fromMs, toMs), without loading them. */
@@ -87,7 +88,7 @@ export async function datedSegments(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly DatedSegment[]> {
   return await sql.query<DatedSegment>(
-    `SELECT segment_id, from_ms, to_ms FROM segments
+    `SELECT segment_id, from_ms, to_ms, events FROM segments
     WHERE project_id = $1::int AND from_ms < $3::int8 AND to_ms >= $2::int8`,
     [projectId, fromMs, toMs],
   );

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { type Filter, SESSION_FIELDS } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
-import { sessionsAcross } from "../../src/scans/session_end.ts";
+import { sessionsAcross, withWholeSessions } from "../../src/scans/session_end.ts";
 import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.ts";
 import { passesSession } from "../../src/scans/session_test.ts";
 import { sessionPasses } from "../../src/scans/session_tests.ts";
@@ -91,10 +91,7 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
   // For each of some days, the sessions that touch it are returned whole.
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
-    const { sessions } = await walked(database, {
-      fromMs: (await sessionsAcross(source, 1, span.fromMs)).fromMs,
-      toMs: (await sessionsAcross(source, 1, span.toMs)).toMs,
-    });
+    const { sessions } = await walked(database, await withWholeSessions(source, 1, span));
     const touches = ({ startMs, lastMs }: Told) => startMs < span.toMs && lastMs >= span.fromMs;
     assert.deepEqual(sessions.filter(touches), stored.filter(touches));
   }
@@ -108,13 +105,17 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   const source = { sql: database, timelines: timelinesOf(database) };
   const last = stored.reduce((a, b) => a.lastMs >= b.lastMs ? a : b);
   for (const { startMs, lastMs } of [last, ...stored.slice(0, 50)]) {
-    for (const atMs of [startMs, startMs + 1, lastMs, lastMs + 1]) {
+    const moments = [startMs, startMs + 1, lastMs, lastMs + 1];
+    const across = await sessionsAcross(source, 1, moments);
+    for (const [i, atMs] of moments.entries()) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
       crossed += crossing.length;
       const starts = crossing.map((one) => one.startMs);
       const ends = crossing.map((one) => one.lastMs + 1);
-      assert.equal((await sessionsAcross(source, 1, atMs)).fromMs, Math.min(atMs, ...starts));
-      assert.equal((await sessionsAcross(source, 1, atMs)).toMs, Math.max(atMs, ...ends));
+      assert.deepEqual(across[i], {
+        fromMs: Math.min(atMs, ...starts),
+        toMs: Math.max(atMs, ...ends),
+      });
     }
   }
   assert.ok(crossed > 0);
@@ -126,7 +127,8 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
     scan: () => assert.fail("Nothing is to be scanned here"),
   });
   const present = { fromMs: atMs, toMs: atMs };
-  assert.deepEqual(await sessionsAcross({ ...source, timelines: unscanned }, 1, atMs), present);
+  const unscannable = { ...source, timelines: unscanned };
+  assert.deepEqual(await sessionsAcross(unscannable, 1, [atMs]), [present]);
 });
 
 const ROWS = `

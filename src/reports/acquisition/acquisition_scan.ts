@@ -12,7 +12,7 @@ import { matchFilters, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
-import { sessionsAcross } from "../../scans/session_end.ts";
+import { endOfSessions } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
@@ -88,7 +88,7 @@ export async function scanSessions(
   // From one session gap before the span, to recognize sessions that began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: (await sessionsAcross(read, projectId, span.toMs)).toMs,
+    toMs: await endOfSessions(read, projectId, span.toMs),
   };
   // The filters on all sessions, then, with a goal, those on sessions that convert.
   const lists = [scope.filters, ...goal === null ? [] : [matchFilters(goal.match)]];

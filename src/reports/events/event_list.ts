@@ -55,7 +55,7 @@ async function projectedRows(
 ): Promise<EventRow[]> {
   const listed: EventRow[] = [];
   let place = from;
-  for (const part of partsBackwards(spanAfter(span, from))) {
+  for await (const part of partsBackwards(source, spanAfter(span, from), rows)) {
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
     const newest = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);

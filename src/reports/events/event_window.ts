@@ -48,7 +48,7 @@ async function newestAfter(
 ): Promise<{ events: NewestEvents; next: ListPlace | null }> {
   const events = new NewestEvents(Infinity, NaN);
   let edgeMs = from.id === null ? NaN : from.ms;
-  for (const part of partsBackwards(spanAfter(span, from))) {
+  for await (const part of partsBackwards(source, spanAfter(span, from), rows)) {
     const wanted = rows - events.ms.length;
     const found = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
     events.addAll(found);

@@ -3,7 +3,7 @@ import { ANY_EVENT, type Filter, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import { sessionsAcross } from "../../scans/session_end.ts";
+import { withWholeSessions } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import type { VisitorKind } from "../../scans/visitor.ts";
@@ -59,10 +59,8 @@ async function visitedOf(
   const { sql, scope, timelines, people = null } = source;
   const { projectId } = scope;
   const { segments } = calendar;
-  const reach: Span = {
-    fromMs: (await sessionsAcross(source, projectId, segments[0]!.fromMs)).fromMs,
-    toMs: (await sessionsAcross(source, projectId, segments.at(-1)!.toMs)).toMs,
-  };
+  const span = { fromMs: segments[0]!.fromMs, toMs: segments.at(-1)!.toMs };
+  const reach = await withWholeSessions(source, projectId, span);
   const matches = questions.map(({ match }) => match ?? ANY_EVENT);
   const ofEvents = withoutSessions(scope);
   const matchesOfEvents = matches.map(withoutSessions);

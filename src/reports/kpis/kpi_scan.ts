@@ -6,7 +6,7 @@ import { eventPassesOf } from "../../scans/event_tests.ts";
 import { FilterBits } from "../../scans/filter_bits.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import { sessionsAcross } from "../../scans/session_end.ts";
+import { endOfSessions, withWholeSessions } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
@@ -22,10 +22,9 @@ async function reachOf(source: ScanSource, span: Span, isOfSessions: boolean): P
   const { projectId } = source.scope;
   // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
   // before the span suffices to find the sessions that began before it, which are not counted.
-  const fromMs = isOfSessions
-    ? (await sessionsAcross(source, projectId, span.fromMs)).fromMs
-    : span.fromMs;
-  const { toMs } = await sessionsAcross(source, projectId, span.toMs);
+  const { fromMs, toMs } = isOfSessions
+    ? await withWholeSessions(source, projectId, span)
+    : { fromMs: span.fromMs, toMs: await endOfSessions(source, projectId, span.toMs) };
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 

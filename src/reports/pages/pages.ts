@@ -6,7 +6,7 @@ import { spanOf } from "../../query/range.ts";
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
-import { sessionsAcross } from "../../scans/session_end.ts";
+import { endOfSessions } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
 import { smallPaths } from "../answer/small_paths.ts";
@@ -51,7 +51,7 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
   // count. Sessions that cross the end of the span are followed to their own end.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: (await sessionsAcross(read, read.scope.projectId, span.toMs)).toMs,
+    toMs: await endOfSessions(read, read.scope.projectId, span.toMs),
   };
   const { selected, test } = await selectEvents(read, reach, { columns: ["depths"] });
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }), { askedEvents: test });

@@ -101,7 +101,7 @@ async function listPeople(
 ): Promise<FoundPerson[]> {
   const toMs = cursor === null ? span.toMs : Math.min(span.toMs, cursor.counts[0]! + 1);
   let listed: FoundPerson[] = [];
-  for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
+  for await (const part of partsBackwards(read, { fromMs: span.fromMs, toMs }, rows)) {
     // The first page is searched from each part's start to the end of the span: run by run, this is faster.
     const before = cursor === null ? [] : listed;
     const wanted = rows - before.length;

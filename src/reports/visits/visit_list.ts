@@ -112,7 +112,7 @@ async function listScanned(source: ScanSource, question: VisitQuestion): Promise
   const { span, after, rows } = question;
   const toMs = after === null ? span.toMs : Math.min(span.toMs, after.ms + 1);
   const listed: StoredVisit[] = [];
-  for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
+  for await (const part of partsBackwards(source, { fromMs: span.fromMs, toMs }, rows)) {
     const wanted = rows - listed.length;
     const found = await newestIn(source, part, { ...question, rows: wanted });
     listed.push(...await readFound(source, found, after, wanted));
