@@ -47,15 +47,15 @@ export function passing(
   to: number,
 ): Uint8Array | null {
   if (filters.length === 0) return null;
-  const failed = new Uint8Array(to - from + 1);
+  const passes = new Uint8Array(to - from + 1).fill(1);
   for (const { filter: { negated }, ids } of filters) {
     if (negated) {
-      for (const id of ids) failed[id - from] = 1;
+      for (const id of ids) passes[id - from] = 0;
       continue;
     }
-    const named = new Uint8Array(failed.length);
+    const named = new Uint8Array(passes.length);
     for (const id of ids) named[id - from] = 1;
-    for (let i = 0; i < failed.length; i++) failed[i]! |= 1 - named[i]!;
+    for (let i = 0; i < passes.length; i++) passes[i]! &= named[i]!;
   }
-  return failed.map((one) => 1 - one);
+  return passes;
 }

@@ -46,8 +46,10 @@ export async function selectTimelines(
   // Sent before the statements of the timelines. If these fail, nothing awaits it.
   const passes = isOfSessions ? sessionPasses(sql, scope, filters) : null;
   passes?.catch(() => {});
+  const isOfEntries = !needsSessions &&
+    ![...filters, ...others].some(({ field }) => field === "exitPath");
   const reach = isOfSessions || asksForSessions
-    ? await withWholeSessions(source, projectId, span)
+    ? await withWholeSessions(source, projectId, span, isOfEntries)
     : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = passes === null ? null : { test: await passes, reach };
@@ -60,7 +62,10 @@ export async function selectTimelines(
     timelines: loaded,
     /** The read's filters on events, which a visitor must still apply. */
     eventFilters,
-    /** If sessions matter, a span that contains all sessions with an event in the span; else the span. */
+    /**
+     * If sessions matter, a span that contains all sessions with an event in the span, though not the ends of those
+     * whose entry is all that matters; else the span.
+     */
     reach,
     /**
      * Visits the asked actors with all events of the sessions that pass the filters on sessions. The visitor

@@ -1,7 +1,7 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
-import { CROSSING } from "./crossing_visitor.ts";
+import { CROSSING, type Edge } from "./crossing_visitor.ts";
 import type { TimelineSource } from "./read.ts";
 
 type CrossingRow = Row & Record<"at_ms" | "first_ms" | "last_ms", number>;
@@ -21,29 +21,31 @@ WHERE s.last_ms >= near.at_ms
 GROUP BY near.at_ms`;
 
 /** Returns the actors with events of sessions on both sides of a moment, within a session's gap of it. */
-async function actorsAround({ timelines }: TimelineSource, atMs: number): Promise<number[]> {
+async function actorsAround({ timelines }: TimelineSource, edge: Edge): Promise<number[]> {
+  const { atMs } = edge;
   // A session that crosses a moment has an event before it and one after it, and no gap in a session
   // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
   const loaded = await timelines(span, []);
   // No event follows the present, where each range of the last days ends.
   if (loaded.lastMs < atMs) return [];
-  const { before, after } = await loaded.scan(CROSSING, () => ({ atMs }), { byRun: true });
+  const { before, after } = await loaded.scan(CROSSING, () => edge, { byRun: true });
   return [...new Set(before).intersection(new Set(after))];
 }
 
 /**
- * Returns, for each of some moments, the span from the start of the earliest of the sessions that cross it to after the
+ * Returns, for each of some edges, the span from the start of the earliest of the sessions that cross it to after the
  * end of the latest; it is empty, at the moment, if none does.
  */
 export async function sessionsAcross(
   source: TimelineSource,
   projectId: number,
-  momentsMs: readonly number[],
+  edges: readonly Edge[],
 ): Promise<Span[]> {
-  const near = await Promise.all(
-    momentsMs.map(async (atMs) => (await actorsAround(source, atMs)).map((id) => ({ id, atMs }))),
-  );
+  const near = await Promise.all(edges.map(async (edge) => {
+    const actors = await actorsAround(source, edge);
+    return actors.map((id) => ({ id, atMs: edge.atMs }));
+  }));
   const actors = near.flat();
   const rows = actors.length === 0 ? [] : await source.sql.query<CrossingRow>(CROSSING_OF_ACTORS, [
     projectId,
@@ -51,20 +53,25 @@ export async function sessionsAcross(
     arrayLiteral(actors.map(({ atMs }) => atMs)),
   ]);
   const crossing = new Map(rows.map((row) => [row.at_ms, row]));
-  return momentsMs.map((atMs) => {
+  return edges.map(({ atMs }) => {
     const row = crossing.get(atMs);
     if (row === undefined) return { fromMs: atMs, toMs: atMs };
     return { fromMs: row.first_ms, toMs: row.last_ms + 1 };
   });
 }
 
-/** Returns a span with the whole of each session that crosses one of its edges. */
+/**
+ * Returns a span with the whole of each session that crosses one of its edges.
+ * @param isOfEntries whether only the entries of sessions matter: then most need not be followed past the span
+ */
 export async function withWholeSessions(
   source: TimelineSource,
   projectId: number,
   { fromMs, toMs }: Span,
+  isOfEntries = false,
 ): Promise<Span> {
-  const [first, last] = await sessionsAcross(source, projectId, [fromMs, toMs]);
+  const edges = [{ atMs: fromMs }, { atMs: toMs, isOfEntries }];
+  const [first, last] = await sessionsAcross(source, projectId, edges);
   return { fromMs: first!.fromMs, toMs: last!.toMs };
 }
 
@@ -74,6 +81,6 @@ export async function endOfSessions(
   projectId: number,
   atMs: number,
 ): Promise<number> {
-  const [across] = await sessionsAcross(source, projectId, [atMs]);
+  const [across] = await sessionsAcross(source, projectId, [{ atMs }]);
   return across!.toMs;
 }

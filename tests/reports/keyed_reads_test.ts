@@ -128,7 +128,7 @@ const WORKS: Readonly<Record<string, (tx: Sql) => Promise<void>>> = {
     const atMs = startOf(2_000, 3) + 1;
     const source = sourceOf(tx, { before: wanted, after: wanted });
     // That of actor 2000 ends last of those that have begun.
-    assert.deepEqual(await sessionsAcross(source, 1, [atMs]), [{
+    assert.deepEqual(await sessionsAcross(source, 1, [{ atMs }]), [{
       fromMs: startOf(20, 3),
       toMs: 3 * DAY_MS + 1001 * 2_000 + 1,
     }]);

@@ -97,6 +97,24 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
   }
 });
 
+onBothEngines("session scan: entries of sessions that cross the end of a span", async (_t, db) => {
+  const database = await openWithHistory(db, randomHistory(250));
+  const stored = await database.query<Told>(`${STORED} ${ORDER}`);
+  const source = { sql: database, timelines: timelinesOf(database) };
+  let followed = 0;
+  const crossing = stored.filter(({ startMs, lastMs }) => startMs < lastMs).slice(0, 60);
+  for (const { actor, startMs, lastMs, entryPath, traffic } of crossing) {
+    const span = { fromMs: EVER.fromMs, toMs: lastMs };
+    const reach = await withWholeSessions(source, 1, span, true);
+    if (reach.toMs > span.toMs) followed++;
+    const { sessions } = await walked(database, reach);
+    const told = sessions.find((one) => one.actor === actor && one.startMs === startMs)!;
+    assert.deepEqual([told.entryPath, told.traffic], [entryPath, traffic]);
+  }
+  // Only those without a page view in the span are followed.
+  assert.ok(followed > 5 && followed < crossing.length - 5, `${followed} of ${crossing.length}`);
+});
+
 onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   const rows = randomHistory(250);
   const database = await openWithHistory(db, rows);
@@ -106,7 +124,7 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   const last = stored.reduce((a, b) => a.lastMs >= b.lastMs ? a : b);
   for (const { startMs, lastMs } of [last, ...stored.slice(0, 50)]) {
     const moments = [startMs, startMs + 1, lastMs, lastMs + 1];
-    const across = await sessionsAcross(source, 1, moments);
+    const across = await sessionsAcross(source, 1, moments.map((atMs) => ({ atMs })));
     for (const [i, atMs] of moments.entries()) {
       const crossing = stored.filter((one) => one.startMs < atMs && one.lastMs >= atMs);
       crossed += crossing.length;
@@ -128,7 +146,7 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
   });
   const present = { fromMs: atMs, toMs: atMs };
   const unscannable = { ...source, timelines: unscanned };
-  assert.deepEqual(await sessionsAcross(unscannable, 1, [atMs]), [present]);
+  assert.deepEqual(await sessionsAcross(unscannable, 1, [{ atMs }]), [present]);
 });
 
 const ROWS = `

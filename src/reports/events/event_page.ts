@@ -50,10 +50,11 @@ export async function readPage(
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
     const { span, place } = listedFrom(range!, cursor);
-    // Its statements are sent before the list's. If the list fails, nothing awaits it.
+    const listing = listEvents(source, span, place, rows + 1);
+    // Sent after the list's first statements, as others depend on their answers. If the list fails, nothing awaits it.
     const position = positionNow();
     position.catch(() => {});
-    const listed = await listEvents(source, span, place, rows + 1);
+    const listed = await listing;
     return { events: listed.map((row) => ({ journalId: 0, row })), position: await position };
   }
   await refuseExpired(sql, scope.projectId, tail);

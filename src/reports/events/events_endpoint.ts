@@ -170,19 +170,20 @@ export async function getEvents(
     context.readTimeoutMs,
     projectId,
     async (sql, signal) => {
-      // What depends on no other answer is sent at once. If another statement fails, nothing awaits it.
-      const state = projectedState(sql, projectId);
-      state.catch(() => {});
       const segment = await segmentOf(sql, projectId, slug, query);
       const selection = { ...selected, segment };
-      const warned = warningsOf(sql, scope, segment);
-      warned.catch(() => {});
-      const page = await onSnapshot(
+      const reading = onSnapshot(
         context,
         { sql, signal },
         selection,
         (source) => readPage(source, selection, cursor, rows, asOf),
       );
+      // The page's statements are sent first, as others depend on their answers. If it fails, nothing awaits these.
+      const state = projectedState(sql, projectId);
+      state.catch(() => {});
+      const warned = warningsOf(sql, scope, segment);
+      warned.catch(() => {});
+      const page = await reading;
       const pending = (await state).pending + await countLacked(sql, [projectId]);
       return { page, pending, warnings: await warned, segment };
     },

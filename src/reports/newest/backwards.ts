@@ -17,9 +17,13 @@ function eventsIn({ from_ms, to_ms, events }: DatedSegment, { fromMs, toMs }: Sp
   return events * Math.max(0, sharedMs) / (to_ms + 1 - from_ms);
 }
 
+/** Of a part's time, the share that may be left to the part before it, whose segments then need not be searched twice. */
+const SHARE_LEFT_MAX = 1 / 4;
+
 /**
  * Cuts a span into parts, the last one first, each with `PART_GROWTH` times as many events as the one after it. They
- * are cut where segments begin, because segments are searched as a whole.
+ * are cut where a segment begins, because segments are searched as a whole; or where those before it end, if these
+ * overlap it a little, as the events of some devices arrive late.
  * @param segments those with an event in the span
  */
 export function* cutBackwards(
@@ -27,16 +31,22 @@ export function* cutBackwards(
   segments: readonly DatedSegment[],
   firstEvents: number,
 ): Generator<Span> {
+  const ascending = segments.toSorted((a, b) => a.from_ms - b.from_ms);
+  /** By segment, when those before it end. */
+  const endsMs = [-Infinity];
+  for (const { to_ms } of ascending) endsMs.push(Math.max(endsMs.at(-1)!, to_ms + 1));
   let { toMs } = span;
   let events = 0;
   let wanted = firstEvents;
-  for (const segment of segments.toSorted((a, b) => b.from_ms - a.from_ms)) {
+  for (const [i, segment] of [...ascending.entries()].reverse()) {
     const { from_ms: fromMs } = segment;
     events += eventsIn(segment, span);
-    if (fromMs <= span.fromMs) break;
-    if (events < wanted || fromMs >= toMs) continue;
-    yield { fromMs, toMs };
-    toMs = fromMs;
+    const isLittle = endsMs[i]! - fromMs <= SHARE_LEFT_MAX * (toMs - fromMs);
+    const cutMs = isLittle ? Math.max(fromMs, endsMs[i]!) : fromMs;
+    if (cutMs <= span.fromMs) break;
+    if (events < wanted || cutMs >= toMs) continue;
+    yield { fromMs: cutMs, toMs };
+    toMs = cutMs;
     events = 0;
     wanted *= PART_GROWTH;
   }

@@ -54,6 +54,16 @@ Deno.test("of a segment that is partly in the span, that part of its events coun
   assert.deepEqual([...cutBackwards(span, segments, 201)], [span]);
 });
 
+Deno.test("a part begins where earlier segments end, if these overlap it a little", () => {
+  const span = { fromMs: 0, toMs: 300 };
+  const cutAt = (toMs: number) =>
+    [...cutBackwards(span, [segment(0, toMs, 1_000), segment(200, 299, 1_000)], 1_000)]
+      .map(({ fromMs }) => fromMs);
+  assert.deepEqual(cutAt(210), [211, 0]);
+  assert.deepEqual(cutAt(224), [225, 0]);
+  assert.deepEqual(cutAt(225), [200, 0]);
+});
+
 Deno.test("a span without events is one part", () => {
   assert.deepEqual([...cutBackwards({ fromMs: 1, toMs: 2 }, [], 1)], [{ fromMs: 1, toMs: 2 }]);
   assert.deepEqual([...cutBackwards({ fromMs: 2, toMs: 2 }, [segment(0, 5, 9)], 1)], []);
