@@ -24,7 +24,7 @@ const PART_SHARE = 1 / 2;
 /** The share of open blocks, in addition to the parts; that of spread actors is the same. */
 const EXTRA_SHARE = 1 / 2;
 /** The most events in blocks that are fetched and decoded together. */
-const EVENTS_DECODED = 1_000_000;
+const EVENTS_DECODED = 400_000;
 
 /** Returns the number of events in blocks; the last block of a segment may have fewer. */
 function eventsOf({ events, blockEvents }: SegmentHead, { first, end }: Blocks): number {
