@@ -5,7 +5,10 @@ import { joinColumns, runVisitor, type VisitorKind } from "./visitor.ts";
 /** A moment that sessions may cross. */
 export interface Edge {
   readonly atMs: number;
-  /** Leaves out sessions with a page view before it, since no later event changes their entry. Absent: no. */
+  /**
+   * Leaves out the sessions of runs with a page view in the last session's gap before it, since no later event changes
+   * their entry. Absent: no.
+   */
   readonly isOfEntries?: boolean;
 }
 

@@ -161,8 +161,7 @@ async function filteredPart(filtering: Filtering, part: TimelinePart) {
     if (pool.workers > 0) part.readOn();
     if (byRun === true && sessions === null) return await scanSegments(kind, inputs);
     const column = () => zeros(memory.take, Uint8Array, actorOf.length);
-    const askedFirst = kind.wantsFew ? { ...asked, sessions: null } : asked;
-    const finding = askedActors(scanSegments, askedFirst, column);
+    const finding = askedActors(scanSegments, asked, column);
     // A failure is thrown when it is awaited.
     finding.catch(() => {});
     // No thread may write into its columns once this has failed.

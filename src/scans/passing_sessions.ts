@@ -12,7 +12,7 @@ import type { Visitor } from "./visitor.ts";
 /** The sessions that a scan visits. */
 export interface SessionChoice {
   readonly test: SessionPasses;
-  /** Sessions must lie whole in it. */
+  /** Sessions must lie whole in it, or as far as the test looks: see `withWholeSessions`. */
   readonly reach: Span;
 }
 

@@ -7,7 +7,7 @@ import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Times } from "../query/times.ts";
-import type { BlockCache } from "../store/rows_by_place.ts";
+import type { RowCache } from "../store/rows_by_place.ts";
 import type { JournalBlocks } from "../timelines/journal_blocks.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
@@ -37,8 +37,8 @@ export interface Read extends SharedRead {
   readonly compared?: Read;
   /** Read-only, on one snapshot: several statements see the same events. */
   readonly sql: Sql;
-  /** The cache of blocks of whole events, for lists; absent: none. */
-  readonly blocks?: BlockCache;
+  /** The cache of what whole events are read from, for lists; absent: none. */
+  readonly rowCache?: RowCache;
   /** The cache of decoded blocks of the journal; absent: none. */
   readonly journalBlocks?: JournalBlocks;
   /**

@@ -30,8 +30,8 @@ export interface TimelineNeeds {
 }
 
 /**
- * Loads timelines with all events of a span, and, if a filter or the caller needs them, with the whole
- * sessions that cross its edges.
+ * Loads timelines with all events of a span, and, if a filter needs them, with the beginnings of the sessions that
+ * cross its edges; if the caller or a filter on exits does, with these sessions as a whole.
  */
 export async function selectTimelines(
   source: ScanSource,

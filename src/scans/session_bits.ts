@@ -13,7 +13,7 @@ export interface SessionBits {
 interface Inputs {
   /** Whether the bits are in words: see `FilterBits`. */
   readonly isWide: boolean;
-  /** Sessions must lie whole in it. */
+  /** Sessions must lie whole in it, or as far as the tests look: see `withWholeSessions`. */
   readonly reach: Span;
   readonly filters: readonly SessionBits[];
 }

@@ -42,11 +42,13 @@ export async function sessionsAcross(
   projectId: number,
   edges: readonly Edge[],
 ): Promise<Span[]> {
-  const near = await Promise.all(edges.map(async (edge) => {
+  const looking = edges.map(async (edge) => {
     const actors = await actorsAround(source, edge);
     return actors.map((id) => ({ id, atMs: edge.atMs }));
-  }));
-  const actors = near.flat();
+  });
+  // No thread may visit what one of them has loaded once this has failed.
+  await Promise.allSettled(looking);
+  const actors = (await Promise.all(looking)).flat();
   const rows = actors.length === 0 ? [] : await source.sql.query<CrossingRow>(CROSSING_OF_ACTORS, [
     projectId,
     arrayLiteral(actors.map(({ id }) => id)),

@@ -48,7 +48,7 @@ export class SessionScan implements SessionCounts {
   /** The path of its exit, once it is asked for; -1 before. */
   #exitPath = -1;
 
-  /** @param reach events outside of it are skipped: it must hold the wanted sessions whole */
+  /** @param reach events outside of it are skipped: it must hold the wanted sessions as far as they are looked at */
   constructor(
     private readonly reach: Span,
     private readonly visitSession: (session: ScannedSession) => void,

@@ -38,8 +38,6 @@ export interface Visitor<Counts> {
  */
 export interface VisitorKind<Inputs, Counts> {
   readonly name: string;
-  /** Whether `wants` leaves few actors: then none is asked first who has a session that passes. Absent: no. */
-  readonly wantsFew?: boolean;
   /** @param words see `FilterBits`; those of the part that is visited */
   readonly create: (inputs: Inputs, words: readonly Int32Array[]) => Visitor<Counts>;
   /** The reduce: merges the counts of two visitors or two parts. May change and return either. */

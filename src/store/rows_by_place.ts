@@ -21,10 +21,39 @@ export interface KeptBlock {
   readonly bytes: number;
 }
 
-/** A cache of blocks by segment and number, which never go stale, as segments never change. */
-export interface BlockCache {
-  get(key: string): KeptBlock | undefined;
-  set(key: string, block: KeptBlock): boolean;
+interface Cache<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value): boolean;
+}
+
+/** What rows are read from. Nothing here goes stale, as segments never change. */
+export interface RowCache {
+  /** By segment and number. */
+  readonly blocks: Cache<string, KeptBlock>;
+  /** By segment. */
+  readonly heads: Cache<number, SegmentHead>;
+}
+
+/** Returns the heads of segments: cached ones, or fetched. Throws if a segment is gone. */
+async function headsOf(
+  sql: Sql,
+  projectId: number,
+  segmentIds: readonly number[],
+  cache: RowCache | null,
+): Promise<Map<number, StoredHead>> {
+  const heads = new Map<number, StoredHead>();
+  for (const segmentId of segmentIds) {
+    const head = cache?.heads.get(segmentId);
+    if (head !== undefined) heads.set(segmentId, { segmentId, head });
+  }
+  const missing = segmentIds.filter((id) => !heads.has(id));
+  const fetched = missing.length === 0 ? [] : await fetchHeadsById(sql, projectId, missing);
+  for (const [id, stored] of fetched) {
+    heads.set(id, stored);
+    cache?.heads.set(id, stored.head);
+  }
+  if (heads.size < segmentIds.length) throw new Error("Segments were replaced or deleted");
+  return heads;
 }
 
 /** Returns the stored bytes of all columns of a block. */
@@ -38,18 +67,18 @@ async function* blocksOfRows(
   projectId: number,
   stored: StoredHead,
   blocks: readonly number[],
-  cache: BlockCache | null,
+  cache: RowCache | null,
 ): AsyncGenerator<SegmentReader> {
   const keyOf = (block: number) => `${stored.segmentId} ${block}`;
   // Called after use, because the decoded values are most of the memory of a block.
   const keep = (reader: SegmentReader) => {
     const block = reader.blocks.first;
     const bytes = bytesOfBlock(stored.head, block) + reader.keptBytes;
-    cache?.set(keyOf(block), { reader, bytes });
+    cache?.blocks.set(keyOf(block), { reader, bytes });
   };
   const missing: number[] = [];
   for (const block of blocks) {
-    const kept = cache?.get(keyOf(block));
+    const kept = cache?.blocks.get(keyOf(block));
     if (kept === undefined) {
       missing.push(block);
       continue;
@@ -73,18 +102,17 @@ async function* blocksOfRows(
 /**
  * Reads the events at these places, in the same order. `sql` must read the snapshot that the places come
  * from.
- * @param cache keeps the blocks that are read; null: none are kept
+ * @param cache keeps the heads and blocks that are read; null: none are kept
  */
 export async function rowsAt(
   sql: Sql,
   projectId: number,
   places: readonly EventPlace[],
-  cache: BlockCache | null = null,
+  cache: RowCache | null = null,
 ): Promise<EventRow[]> {
   const rows = new Array<EventRow>(places.length);
   const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
-  const heads = await fetchHeadsById(sql, projectId, bySegment.keys());
-  if (heads.size < bySegment.size) throw new Error("Segments were replaced or deleted");
+  const heads = await headsOf(sql, projectId, [...bySegment.keys()], cache);
   const yieldIfDue = yielding();
   for (const [segmentId, wanted] of bySegment) {
     const stored = heads.get(segmentId)!;

@@ -31,7 +31,7 @@ export class SegmentUnreadable extends Error {
 }
 
 /** Where the blocks of a column lie in the body. */
-interface ColumnPlace {
+export interface ColumnPlace {
   /** Where each block begins, and where the last one ends. */
   readonly starts: Float64Array;
   /** CRC-32 of each block. */

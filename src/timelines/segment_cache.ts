@@ -1,5 +1,6 @@
 import { SCAN_PART_BYTES_MAX, SHARED_FREE_BYTES_MAX } from "../limits.ts";
-import type { KeptBlock } from "../store/rows_by_place.ts";
+import type { RowCache } from "../store/rows_by_place.ts";
+import type { ColumnPlace } from "../store/segment_head.ts";
 import { JournalBlocks } from "./journal_blocks.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
@@ -45,6 +46,10 @@ function bytesOf(segment: LoadedSegment): number {
   return buffers.values().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
+function bytesOfPlaces(bytes: number, { starts, checksums }: ColumnPlace): number {
+  return bytes + starts.byteLength + checksums.byteLength;
+}
+
 /** The share of the budget that lazy columns (titles, properties, ...) take at most. */
 const LAZY_SHARE = 1 / 2;
 /** The share of timelines, which take 29 MB for ten million events. */
@@ -61,6 +66,9 @@ const COUNTED_SHARE = 1 / 8;
 
 /** The share of blocks that lists read: those of a day take 25 MB at ten million events a month. */
 const BLOCKS_SHARE = 1 / 8;
+
+/** The share of heads of segments, most of which is the places of their columns' blocks: 2 MB for those of a month. */
+const HEADS_SHARE = 1 / 32;
 
 /**
  * The share of decoded blocks of the journal: the 20,000 events that a page may need take 13 MB, without what
@@ -88,8 +96,8 @@ export class SegmentCache {
   readonly lazies: LazyCache;
   /** How often identities did what conditions on people ask for, by condition and segment. */
   readonly counted: WeighedCache<string, CountedRuns>;
-  /** Blocks of whole events that lists read; the next page is mostly in the same ones. */
-  readonly blocks: WeighedCache<string, KeptBlock>;
+  /** Blocks of whole events that lists read, and their segments' heads; the next page is mostly in the same ones. */
+  readonly rowCache: RowCache;
   /** Decoded blocks of the journal, which lists of the newest events read again and again. */
   readonly journalBlocks: JournalBlocks;
   readonly #segments: WeighedCache<number, LoadedSegment>;
@@ -112,7 +120,10 @@ export class SegmentCache {
       COUNTED_SHARE,
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
     );
-    this.blocks = cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes);
+    this.rowCache = {
+      blocks: cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes),
+      heads: cacheOf(HEADS_SHARE, ({ places }) => places.values().reduce(bytesOfPlaces, 0)),
+    };
     this.journalBlocks = new JournalBlocks(JOURNAL_SHARE * bytesMax, budget);
     const retire = (column: Column) => this.memory.retire(column);
     const bufferBytes = ({ buffer }: Column) => buffer.byteLength;

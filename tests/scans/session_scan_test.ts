@@ -5,6 +5,7 @@ import { type Filter, SESSION_FIELDS } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
 import { sessionsAcross, withWholeSessions } from "../../src/scans/session_end.ts";
 import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.ts";
+import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { passesSession } from "../../src/scans/session_test.ts";
 import { sessionPasses } from "../../src/scans/session_tests.ts";
 import {
@@ -14,7 +15,9 @@ import {
   randomHistory,
   WORLD_DAYS,
 } from "../reports/session_world.ts";
+import { pause } from "../../src/turns/pause.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { fakeSql } from "../support/fake_sql.ts";
 import { timelinesOf, visiting } from "../support/read_timelines.ts";
 
 const DAY_MS = 86_400_000;
@@ -111,8 +114,29 @@ onBothEngines("session scan: entries of sessions that cross the end of a span", 
     const told = sessions.find((one) => one.actor === actor && one.startMs === startMs)!;
     assert.deepEqual([told.entryPath, told.traffic], [entryPath, traffic]);
   }
-  // Only those without a page view in the span are followed.
+  // Few are followed: those without a page view just before the end of the span.
   assert.ok(followed > 5 && followed < crossing.length - 5, `${followed} of ${crossing.length}`);
+});
+
+Deno.test("session scan: if one edge fails, nothing of the other is under way", async () => {
+  let ended = false;
+  const later: Pick<FilteredTimelines, "lastMs" | "scan"> = {
+    lastMs: Infinity,
+    scan: async (kind, inputs) => {
+      await pause(10);
+      ended = true;
+      return kind.create(inputs(), []).result();
+    },
+  };
+  const timelines = async ({ fromMs }: Span) => {
+    if (fromMs < 0) throw new Error("It is damaged");
+    await pause(10);
+    return later as FilteredTimelines;
+  };
+  const source = { sql: fakeSql({}), timelines };
+  const edges = [{ atMs: 0 }, { atMs: 30 * DAY_MS }];
+  await assert.rejects(sessionsAcross(source, 1, edges), /It is damaged/);
+  assert.ok(ended);
 });
 
 onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {

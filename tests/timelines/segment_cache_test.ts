@@ -230,6 +230,16 @@ Deno.test("loadTimelines: links are fetched again once they have changed", async
   assert.equal(later.linksFetched, 1);
 });
 
+Deno.test("loadTimelines: side by side in one snapshot, links are fetched once", async () => {
+  const cache = new SegmentCache(10 * BYTES);
+  const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
+  sql.links.set(2, 3);
+  const load = () => loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
+  const [one, other] = await Promise.all([load(), load()]);
+  assert.deepEqual([[...one.actorOf], sql.linksFetched], [[0, 1, 3, 3], 1]);
+  assert.equal(one.actorOf, other.actorOf);
+});
+
 Deno.test("loadTimelines: the actors of ever more projects take no more than their share", async () => {
   const bytesMax = 1_000_000;
   const cache = new SegmentCache(bytesMax);

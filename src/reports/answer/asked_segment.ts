@@ -93,9 +93,9 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   read: T,
   segment: SavedSegment | null,
   range: Range,
-): T & Pick<Read, "timelines" | "blocks" | "journalBlocks" | "amongRanges"> {
-  const { blocks, journalBlocks } = segments;
-  const caches = { blocks, journalBlocks };
+): T & Pick<Read, "timelines" | "rowCache" | "journalBlocks" | "amongRanges"> {
+  const { rowCache, journalBlocks } = segments;
+  const caches = { rowCache, journalBlocks };
   if (segment === null) return { ...read, ...caches, timelines: load };
   const { sql, scope: { projectId } } = read;
   const scope = scopeOfSegment(read.scope, segment);

@@ -1,10 +1,9 @@
-import type { Sql } from "../../db/sql.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
 import { JOURNAL_KEPT_MS } from "../../store/store_limits.ts";
 import type { Read } from "../../scans/read.ts";
-import { partsBackwards } from "../newest/backwards.ts";
+import { type PartedSource, partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
 import { askJournal, journalFromMs, journalRows } from "./journal_list.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
@@ -12,7 +11,7 @@ import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import { type FoundEvents, NEWEST } from "../newest/newest_events.ts";
 import { type FoundEvent, type RowSource, wholeRows } from "./whole_rows.ts";
 
-export interface ListSource extends RowSource {
+export interface ListSource extends RowSource, Pick<PartedSource, "firstEvents"> {
   readonly timelines: Read["timelines"];
   /** Finds the newest events of a span; absent: `newestOf` does. */
   readonly newest?: typeof newestOf;
@@ -64,21 +63,6 @@ async function projectedRows(
     place = { ms: part.fromMs, id: null };
   }
   return listed;
-}
-
-/**
- * Returns the span from the first to the last event of a project, projected or not; null: there is no event.
- */
-export async function storedSpan(sql: Sql, projectId: number): Promise<Span | null> {
-  const [row] = await sql.query<{ first: number | null; last: number | null }>(
-    `SELECT min(first)::int8 AS first, max(last)::int8 AS last FROM (
-      SELECT min(from_ms) AS first, max(to_ms) AS last FROM segments WHERE project_id = $1::int
-      UNION ALL
-      SELECT min(from_ms), max(to_ms) FROM journal WHERE project_id = $1::int) AS stored`,
-    [projectId],
-  );
-  const { first, last } = row!;
-  return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
 /**

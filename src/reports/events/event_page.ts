@@ -51,7 +51,7 @@ export async function readPage(
   if (tail === null) {
     const { span, place } = listedFrom(range!, cursor);
     const listing = listEvents(source, span, place, rows + 1);
-    // Sent after the list's first statements, as others depend on their answers. If the list fails, nothing awaits it.
+    // Sent after the list's first statements, for whose answers the list waits. If it fails, nothing awaits this.
     const position = positionNow();
     position.catch(() => {});
     const listed = await listing;

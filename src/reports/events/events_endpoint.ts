@@ -178,7 +178,7 @@ export async function getEvents(
         selection,
         (source) => readPage(source, selection, cursor, rows, asOf),
       );
-      // The page's statements are sent first, as others depend on their answers. If it fails, nothing awaits these.
+      // Sent after the page's first statements, for whose answers it waits. If it fails, nothing awaits these.
       const state = projectedState(sql, projectId);
       state.catch(() => {});
       const warned = warningsOf(sql, scope, segment);

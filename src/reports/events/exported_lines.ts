@@ -4,7 +4,7 @@ import type { PageCursor } from "../../query/event_cursor.ts";
 import { isNarrowed } from "../../query/selection.ts";
 import { scopeOfSegment } from "../answer/asked_segment.ts";
 import { chunked } from "./event_lines.ts";
-import { listEvents, type ListSource, storedSpan } from "./event_list.ts";
+import { listEvents, type ListSource } from "./event_list.ts";
 import { listedFrom } from "./list_place.ts";
 import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
 import type { Lines } from "./line_stream.ts";
@@ -19,17 +19,6 @@ import {
   readPage,
   type Selection,
 } from "./event_page.ts";
-
-/** Narrows the range of a list, which is searched part by part, to the time that has events; null: there are none. */
-async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
-  const { scope, range, tail } = selection;
-  if (tail !== null || range === null) return selection;
-  const stored = await storedSpan(context.reads, scope.projectId);
-  if (stored === null) return null;
-  const from = new Date(Math.max(range.from.getTime(), stored.fromMs));
-  const to = new Date(Math.min(range.to.getTime(), stored.toMs));
-  return from < to ? { ...selection, range: { ...range, from, to } } : null;
-}
 
 interface ExportContext extends EventsContext {
   /** Aborted when the reader of the export has gone. */
@@ -131,18 +120,14 @@ async function* listedLines(
 /** Yields one line per event, chunk by chunk as the reader takes them, so that memory stays bounded. */
 export function exportedLines(
   context: ExportContext,
-  asked: Selection,
+  selection: Selection,
   start: PageCursor | null,
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<Lines, void> {
   const { exports, project, gone } = context;
-  async function* selected(): AsyncGenerator<Lines, void> {
-    const selection = await readPersistently(() => narrowed(context, asked), gone);
-    if (selection === null) return;
-    yield* selection.tail === null
-      ? listedLines(context, selection, start, rowsMax)
-      : tailedLines(context, selection, start, rowsMax, asOf);
-  }
-  return exports.seated(project.projectId, selected(), gone);
+  const lines = selection.tail === null
+    ? listedLines(context, selection, start, rowsMax)
+    : tailedLines(context, selection, start, rowsMax, asOf);
+  return exports.seated(project.projectId, lines, gone);
 }

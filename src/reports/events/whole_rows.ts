@@ -24,7 +24,7 @@ export interface FoundEvent extends EventPlace {
 }
 
 /** What the rows of a list are read from. */
-export interface RowSource extends JournalSource, Pick<Read, "blocks"> {
+export interface RowSource extends JournalSource, Pick<Read, "rowCache"> {
   /** The event time from which on the journal has every event; absent: rows are read from segments alone. */
   readonly journalFrom?: Promise<number>;
 }
@@ -226,8 +226,8 @@ export async function wholeRows(
   }
   const missing = [...rows.keys()].filter((i) => rows[i] === null);
   if (missing.length === 0) return rows as EventRow[];
-  const { sql, scope, blocks } = source;
-  const read = await rowsAt(sql, scope.projectId, missing.map((i) => found[i]!), blocks);
+  const { sql, scope, rowCache } = source;
+  const read = await rowsAt(sql, scope.projectId, missing.map((i) => found[i]!), rowCache);
   for (const [n, i] of missing.entries()) rows[i] = read[n]!;
   return rows as EventRow[];
 }

@@ -1,6 +1,5 @@
 import { INSIGHT_CELLS_MAX } from "../../limits.ts";
 import { ANY_EVENT, type Filter, onEvents } from "../../query/filters.ts";
-import type { Span } from "../../query/selection.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { withWholeSessions } from "../../scans/session_end.ts";

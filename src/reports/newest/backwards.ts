@@ -2,14 +2,18 @@ import type { Sql } from "../../db/sql.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { type DatedSegment, datedSegments } from "../../timelines/timelines.ts";
 
-/**
- * About how many events are searched first: a page of 100 rows is among these if one event in 300 is selected. With
- * filters on sessions, each part costs a look-up of the sessions that cross its edges: 3 ms, as much as 30,000 events.
- */
-const FIRST_EVENTS = 32_000;
-/** The same by row, for exports, which read many rows at once. */
-const FIRST_EVENTS_OF_ROW = 4;
+/** About how many events are searched first for each wanted row: the rows are among these if one in 64 is selected. */
+const FIRST_EVENTS_OF_ROW = 64;
+/** The same for the many rows of an export's window, beyond so many events. */
+const FIRST_EVENTS_AT_ONCE = 16_000;
+const FIRST_EVENTS_OF_MANY = 4;
 const PART_GROWTH = 8;
+
+/** Returns how many events to search first for so many rows. */
+function firstEventsOf(rows: number): number {
+  const ofMany = Math.max(FIRST_EVENTS_AT_ONCE, FIRST_EVENTS_OF_MANY * rows);
+  return Math.min(FIRST_EVENTS_OF_ROW * rows, ofMany);
+}
 
 /** Returns how many events of a segment are in a span, if they are spread evenly. */
 function eventsIn({ from_ms, to_ms, events }: DatedSegment, { fromMs, toMs }: Span): number {
@@ -17,7 +21,7 @@ function eventsIn({ from_ms, to_ms, events }: DatedSegment, { fromMs, toMs }: Sp
   return events * Math.max(0, sharedMs) / (to_ms + 1 - from_ms);
 }
 
-/** Of a part's time, the share that may be left to the part before it, whose segments then need not be searched twice. */
+/** The share of a part's time that may be left to the part before it, so that segments of that one are searched once. */
 const SHARE_LEFT_MAX = 1 / 4;
 
 /**
@@ -53,19 +57,24 @@ export function* cutBackwards(
   if (span.fromMs < toMs) yield { fromMs: span.fromMs, toMs };
 }
 
+/** What is searched backwards. */
+export interface PartedSource {
+  readonly sql: Sql;
+  readonly scope: Pick<Scope, "projectId">;
+  /** About how many events are searched first; absent: as many as the wanted rows suggest. */
+  readonly firstEvents?: number;
+}
+
 /**
  * Yields the parts of a span, the last one first. Usually only the newest rows are wanted, so a small part is searched
  * first, then a larger one before it, and so on.
  * @param rows how many rows are wanted
  */
 export async function* partsBackwards(
-  { sql, scope: { projectId } }: {
-    readonly sql: Sql;
-    readonly scope: Pick<Scope, "projectId">;
-  },
+  { sql, scope: { projectId }, firstEvents }: PartedSource,
   span: Span,
   rows: number,
 ): AsyncGenerator<Span> {
   const segments = await datedSegments(sql, projectId, span);
-  yield* cutBackwards(span, segments, Math.max(FIRST_EVENTS, FIRST_EVENTS_OF_ROW * rows));
+  yield* cutBackwards(span, segments, firstEvents ?? firstEventsOf(rows));
 }

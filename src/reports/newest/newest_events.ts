@@ -85,7 +85,6 @@ export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents
 /** Finds the newest selected events of a span; there may be more of them than wanted. */
 export const NEWEST: VisitorKind<NewestInputs, FoundEvents> = {
   name: "newest",
-  wantsFew: true,
   create: (inputs, words) => {
     const { rows, edgeMs, span } = inputs;
     const newest = new NewestEvents(rows, edgeMs, span.fromMs);

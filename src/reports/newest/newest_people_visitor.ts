@@ -14,7 +14,6 @@ interface NewestPeopleInputs extends NewestInputs {
 /** Finds the people who were seen last; scans whole timelines or run by run. */
 export const NEWEST_PEOPLE: VisitorKind<NewestPeopleInputs, FoundMoments> = {
   name: "newest people",
-  wantsFew: true,
   create: (inputs, words) => {
     const { rows, edgeMs, span, endMs } = inputs;
     const newest = new NewestActors(rows, edgeMs, span.fromMs, { isOnce: true });

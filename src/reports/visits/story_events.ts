@@ -10,7 +10,7 @@ import { selectEvents, selectMatches } from "../../scans/selected_events.ts";
 import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
-type StorySource = ScanSource & Pick<Read, "blocks">;
+type StorySource = ScanSource & Pick<Read, "rowCache">;
 
 /** An event of a visit or a person, and where it is stored. */
 export interface StoryEvent extends EventPlace {
@@ -71,7 +71,7 @@ export async function storyEvents(
   source: StorySource,
   question: StoryQuestion,
 ): Promise<StoryEvent[]> {
-  const { sql, scope, blocks } = source;
+  const { sql, scope, rowCache } = source;
   const { actorId, ofSessions, order, after, rows } = question;
   const span = spanAfterCursor(question);
   if (span.fromMs >= span.toMs) return [];
@@ -89,7 +89,7 @@ export async function storyEvents(
   return await firstInOrder(places.length, wanted, compare, async (from, to) => {
     const stored = places.slice(from, to)
       .map((place, i) => ({ segmentId: segmentIds[from + i]!, place }));
-    const found = await rowsAt(sql, scope.projectId, stored, blocks);
+    const found = await rowsAt(sql, scope.projectId, stored, rowCache);
     return found.map((row, i): StoryEvent => ({ row, ...stored[i]! }))
       .filter((event) => isAfterCursor(event, question));
   });

@@ -50,6 +50,8 @@ const rowOf = (i: number): EventRow => {
 function sourceOf(reads: Database, isFiltered = false): WindowSource {
   const services = { segments: new SegmentCache(1_000_000), pool: IN_PLACE };
   const scope = { projectId: 1, siteHost: null, bots: "include", filters: [] } as const;
+  // Searched in many parts.
+  const found = { firstEvents: 20, ...isFiltered ? {} : { newest: newestStored } };
   return {
     ...{ reads, projectId: 1, isFiltered },
     atOneMoment: (work) =>
@@ -59,8 +61,7 @@ function sourceOf(reads: Database, isFiltered = false): WindowSource {
           withTimelines(
             services,
             { sql, scope },
-            (timelines) =>
-              work({ sql, scope, timelines, ...isFiltered ? {} : { newest: newestStored } }),
+            (timelines) => work({ ...found, sql, scope, timelines }),
           ),
       ),
   };
