@@ -12,7 +12,7 @@ import type { KnownPerson } from "../../query/person_id.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { spanOf } from "../../query/range.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
@@ -49,7 +49,7 @@ const WHO = "(i.kind::text || i.value)";
 
 /** Finds the people who were seen last in a part of the span, and not after it. */
 async function newestIn(
-  source: Read,
+  source: ScanSource,
   part: Span,
   endMs: number,
   cursor: RowCursor | null,
@@ -72,7 +72,7 @@ async function newestIn(
 
 /** Reads the people after the cursor, in the order of the list. */
 async function readFound(
-  { sql, scope }: Read,
+  { sql, scope }: ScanSource,
   { ms, actors }: FoundMoments,
   cursor: RowCursor | null,
   rows: number,
@@ -93,21 +93,21 @@ async function readFound(
 }
 
 /** Lists the next people after the cursor; fewer than `rows` if no more follow. */
-async function listPeople(
-  read: Read,
+export async function listPeople(
+  source: ScanSource,
   span: Span,
   cursor: RowCursor | null,
   rows: number,
 ): Promise<FoundPerson[]> {
   const toMs = cursor === null ? span.toMs : Math.min(span.toMs, cursor.counts[0]! + 1);
   let listed: FoundPerson[] = [];
-  for await (const part of partsBackwards(read, { fromMs: span.fromMs, toMs }, rows)) {
+  for await (const part of partsBackwards(source, { fromMs: span.fromMs, toMs }, rows)) {
     // The first page is searched from each part's start to the end of the span: run by run, this is faster.
     const before = cursor === null ? [] : listed;
     const wanted = rows - before.length;
     const within = cursor === null ? { fromMs: part.fromMs, toMs: span.toMs } : part;
-    const found = await newestIn(read, within, span.toMs, cursor, wanted);
-    listed = [...before, ...await readFound(read, found, cursor, wanted)];
+    const found = await newestIn(source, within, span.toMs, cursor, wanted);
+    listed = [...before, ...await readFound(source, found, cursor, wanted)];
     if (listed.length === rows) break;
   }
   return listed;
