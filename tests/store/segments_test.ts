@@ -18,7 +18,7 @@ import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { fakeSql, withMembers, withMembersInside } from "../support/fake_sql.ts";
+import { fakeSql, withMembersInside } from "../support/fake_sql.ts";
 import { readEvents, type SegmentEvent } from "../support/segment_events.ts";
 
 const PROJECT = 1;

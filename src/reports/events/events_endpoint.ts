@@ -36,6 +36,7 @@ import { READ_QUERY, siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../../event_file/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { readFailure, withinTime } from "../answer/time_limit.ts";
+import type { ListSource } from "./event_list.ts";
 import { type EventsContext, nextCursor, onSnapshot, readPage } from "./event_page.ts";
 import { exportedLines } from "./exported_lines.ts";
 
@@ -172,12 +173,8 @@ export async function getEvents(
     async (sql, signal) => {
       const segment = await segmentOf(sql, projectId, slug, query);
       const selection = { ...selected, segment };
-      const reading = onSnapshot(
-        context,
-        { sql, signal },
-        selection,
-        (source) => readPage(source, selection, cursor, rows, asOf),
-      );
+      const readOf = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
+      const reading = onSnapshot(context, { sql, signal }, selection, readOf);
       // Sent after the page's first statements, for whose answers it waits. If it fails, nothing awaits these.
       const state = projectedState(sql, projectId);
       state.catch(() => {});

@@ -26,7 +26,7 @@ import {
   WORLD_DAYS,
   WORLD_FROM_MS,
 } from "../session_world.ts";
-import { countingBlocks, newestFirst, type Source, sourceOf } from "./listed_events.ts";
+import { countingBlocks, newestFirst, sourceOf } from "./listed_events.ts";
 
 const HOUR_MS = 3_600_000;
 
