@@ -31,10 +31,10 @@ export interface RowCache {
   /** By segment and number. */
   readonly blocks: Cache<string, KeptBlock>;
   /** By segment. */
-  readonly heads: Cache<number, SegmentHead>;
+  readonly heads: Cache<number, StoredHead>;
 }
 
-/** Returns the heads of segments: cached ones, or fetched. Throws if a segment is gone. */
+/** Returns the heads of segments: cached ones, or fetched. Throws if one that is not cached is gone. */
 async function headsOf(
   sql: Sql,
   projectId: number,
@@ -43,14 +43,14 @@ async function headsOf(
 ): Promise<Map<number, StoredHead>> {
   const heads = new Map<number, StoredHead>();
   for (const segmentId of segmentIds) {
-    const head = cache?.heads.get(segmentId);
-    if (head !== undefined) heads.set(segmentId, { segmentId, head });
+    const kept = cache?.heads.get(segmentId);
+    if (kept !== undefined) heads.set(segmentId, kept);
   }
   const missing = segmentIds.filter((id) => !heads.has(id));
   const fetched = missing.length === 0 ? [] : await fetchHeadsById(sql, projectId, missing);
   for (const [id, stored] of fetched) {
     heads.set(id, stored);
-    cache?.heads.set(id, stored.head);
+    cache?.heads.set(id, stored);
   }
   if (heads.size < segmentIds.length) throw new Error("Segments were replaced or deleted");
   return heads;

@@ -52,10 +52,9 @@ export function lookUpActors(sql: Sql, cache: SegmentCache, projectId: number, v
   if (keptNow() === null) fetch();
   /** Returns the actor of each identity up to the last: itself unless it is linked to another. */
   const upTo = async (lastIdentity: number): Promise<Int32Array> => {
-    let kept = keptNow();
-    const links = kept === null ? await fetch() : null;
+    const links = keptNow() === null ? await fetch() : null;
     // Another look-up may have kept them meanwhile.
-    kept = keptNow();
+    const kept = keptNow();
     if (kept !== null && kept.length > lastIdentity) return kept;
     const last = links === null ? lastIdentity : Math.max(lastIdentity, lastIdIn(links));
     const { actorOf } = room((bytes) => cache.memory.take(bytes), {

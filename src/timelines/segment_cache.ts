@@ -46,8 +46,11 @@ function bytesOf(segment: LoadedSegment): number {
   return buffers.values().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
+/** Of the objects that hold a column's places, in addition to the numbers. */
+const PLACE_BYTES = 400;
+
 function bytesOfPlaces(bytes: number, { starts, checksums }: ColumnPlace): number {
-  return bytes + starts.byteLength + checksums.byteLength;
+  return bytes + starts.byteLength + checksums.byteLength + PLACE_BYTES;
 }
 
 /** The share of the budget that lazy columns (titles, properties, ...) take at most. */
@@ -122,7 +125,10 @@ export class SegmentCache {
     );
     this.rowCache = {
       blocks: cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes),
-      heads: cacheOf(HEADS_SHARE, ({ places }) => places.values().reduce(bytesOfPlaces, 0)),
+      heads: cacheOf(
+        HEADS_SHARE,
+        ({ head: { places } }) => places.values().reduce(bytesOfPlaces, 0),
+      ),
     };
     this.journalBlocks = new JournalBlocks(JOURNAL_SHARE * bytesMax, budget);
     const retire = (column: Column) => this.memory.retire(column);

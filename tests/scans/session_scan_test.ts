@@ -105,7 +105,7 @@ onBothEngines("session scan: entries of sessions that cross the end of a span", 
   const stored = await database.query<Told>(`${STORED} ${ORDER}`);
   const source = { sql: database, timelines: timelinesOf(database) };
   let followed = 0;
-  const crossing = stored.filter(({ startMs, lastMs }) => startMs < lastMs).slice(0, 60);
+  const crossing = stored.filter(({ startMs, lastMs }) => startMs < lastMs).slice(0, 120);
   for (const { actor, startMs, lastMs, entryPath, traffic } of crossing) {
     const span = { fromMs: EVER.fromMs, toMs: lastMs };
     const reach = await withWholeSessions(source, 1, span, true);
@@ -114,8 +114,8 @@ onBothEngines("session scan: entries of sessions that cross the end of a span", 
     const told = sessions.find((one) => one.actor === actor && one.startMs === startMs)!;
     assert.deepEqual([told.entryPath, told.traffic], [entryPath, traffic]);
   }
-  // Few are followed: those without a page view just before the end of the span.
-  assert.ok(followed > 5 && followed < crossing.length - 5, `${followed} of ${crossing.length}`);
+  // Those without a page view just before the end of the span are followed, or if another session must be.
+  assert.ok(followed > 5 && followed < crossing.length, `${followed} of ${crossing.length}`);
 });
 
 Deno.test("session scan: if one edge fails, nothing of the other is under way", async () => {

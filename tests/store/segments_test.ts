@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
-import { allBlocks, type SegmentHead } from "../../src/store/segment_head.ts";
+import { allBlocks } from "../../src/store/segment_head.ts";
 import { partsOf } from "../../src/store/segment_tiers.ts";
 import {
   addEvents,
@@ -12,7 +12,12 @@ import {
 import { rowsOfIdentities } from "../../src/store/identity_events.ts";
 import { type KeptBlock, rowsAt } from "../../src/store/rows_by_place.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
-import { ALWAYS, fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
+import {
+  ALWAYS,
+  fetchBlocks,
+  fetchHeads,
+  type StoredHead,
+} from "../../src/store/stored_segments.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
@@ -50,7 +55,6 @@ function inTime(events: readonly SegmentEvent[]): SegmentEvent[] {
   return events.toSorted((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
 }
 
-/** Statements that read segments' columns fail. */
 async function storedEvents(database: Database): Promise<SegmentEvent[]> {
   const heads = await fetchHeads(database, PROJECT);
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
@@ -97,7 +101,7 @@ onBothEngines(
     const meant = places.map(({ place }) => own[place]!.row);
     assert.deepEqual(await rowsAt(database, PROJECT, places), meant);
     const kept = new Map<string, KeptBlock>();
-    const keptHeads = new Map<number, SegmentHead>();
+    const keptHeads = new Map<number, StoredHead>();
     const cache = {
       blocks: {
         get: (key: string) => kept.get(key),
@@ -105,7 +109,7 @@ onBothEngines(
       },
       heads: {
         get: (id: number) => keptHeads.get(id),
-        set: (id: number, head: SegmentHead) => keptHeads.set(id, head).size > 0,
+        set: (id: number, head: StoredHead) => keptHeads.set(id, head).size > 0,
       },
     };
     for (const [i, one] of places.entries()) {

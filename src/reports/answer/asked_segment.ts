@@ -95,12 +95,12 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   range: Range,
 ): T & Pick<Read, "timelines" | "rowCache" | "journalBlocks" | "amongRanges"> {
   const { rowCache, journalBlocks } = segments;
-  const caches = { rowCache, journalBlocks };
-  if (segment === null) return { ...read, ...caches, timelines: load };
+  const whole = { ...read, rowCache, journalBlocks, timelines: load };
+  if (segment === null) return whole;
   const { sql, scope: { projectId } } = read;
   const scope = scopeOfSegment(read.scope, segment);
   const { actors } = segment;
-  if (actors === null) return { ...read, scope, ...caches, timelines: load };
+  if (actors === null) return { ...whole, scope };
   const choose = (condition: ResolvedCondition) =>
     chosenActors({ sql, scope: read.scope, load, segments }, condition, memory);
   const matches = () => matchesOfGoals(sql, projectId, segment);
@@ -120,5 +120,5 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
       timelines: (span, filters, columns) => load(span, filters, columns, anybody),
     };
   };
-  return { ...read, scope, ...caches, timelines, amongRanges };
+  return { ...whole, scope, timelines, amongRanges };
 }

@@ -2,18 +2,11 @@ import type { Sql } from "../../db/sql.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { type DatedSegment, datedSegments } from "../../timelines/timelines.ts";
 
-/** About how many events are searched first for each wanted row: the rows are among these if one in 64 is selected. */
-const FIRST_EVENTS_OF_ROW = 64;
-/** The same for the many rows of an export's window, beyond so many events. */
-const FIRST_EVENTS_AT_ONCE = 16_000;
-const FIRST_EVENTS_OF_MANY = 4;
+/** About how many events are searched first: a page of 100 rows is among these if one event in 160 is selected. */
+const FIRST_EVENTS_MIN = 16_000;
+/** The same for each of the many rows of an export's window. */
+const FIRST_EVENTS_OF_ROW = 4;
 const PART_GROWTH = 8;
-
-/** Returns how many events to search first for so many rows. */
-function firstEventsOf(rows: number): number {
-  const ofMany = Math.max(FIRST_EVENTS_AT_ONCE, FIRST_EVENTS_OF_MANY * rows);
-  return Math.min(FIRST_EVENTS_OF_ROW * rows, ofMany);
-}
 
 /** Returns how many events of a segment are in a span, if they are spread evenly. */
 function eventsIn({ from_ms, to_ms, events }: DatedSegment, { fromMs, toMs }: Span): number {
@@ -42,10 +35,11 @@ export function* cutBackwards(
   let { toMs } = span;
   let events = 0;
   let wanted = firstEvents;
-  for (const [i, segment] of [...ascending.entries()].reverse()) {
-    const { from_ms: fromMs } = segment;
-    events += eventsIn(segment, span);
-    const isLittle = endsMs[i]! - fromMs <= SHARE_LEFT_MAX * (toMs - fromMs);
+  for (let i = ascending.length - 1; i >= 0; i--) {
+    const { from_ms: fromMs } = ascending[i]!;
+    events += eventsIn(ascending[i]!, span);
+    const partMs = Math.min(toMs, endsMs.at(-1)!) - fromMs;
+    const isLittle = endsMs[i]! - fromMs <= SHARE_LEFT_MAX * partMs;
     const cutMs = isLittle ? Math.max(fromMs, endsMs[i]!) : fromMs;
     if (cutMs <= span.fromMs) break;
     if (events < wanted || cutMs >= toMs) continue;
@@ -61,7 +55,7 @@ export function* cutBackwards(
 export interface PartedSource {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId">;
-  /** About how many events are searched first; absent: as many as the wanted rows suggest. */
+  /** About how many events are searched first; absent: as many as usually have the wanted rows. */
   readonly firstEvents?: number;
 }
 
@@ -76,5 +70,6 @@ export async function* partsBackwards(
   rows: number,
 ): AsyncGenerator<Span> {
   const segments = await datedSegments(sql, projectId, span);
-  yield* cutBackwards(span, segments, firstEvents ?? firstEventsOf(rows));
+  const wanted = firstEvents ?? Math.max(FIRST_EVENTS_MIN, FIRST_EVENTS_OF_ROW * rows);
+  yield* cutBackwards(span, segments, wanted);
 }

@@ -46,6 +46,7 @@ const filters = fc.oneof(
   fc.array(randomFilter(TOLD_FIELDS), { minLength: 0, maxLength: 2 }),
   fc.array(randomFilter([...TOLD_FIELDS, ...SESSION_FIELDS]), { minLength: 1, maxLength: 3 }),
 );
+const ANY_NAME: Filter = { field: "name", op: "is_not", values: ["none"] };
 const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 const hours = fc.integer({ min: -24, max: (WORLD_DAYS + 1) * 24 });
 const bounds = fc.tuple(hours, hours).filter(([from, to]) => from < to);
@@ -92,8 +93,11 @@ onBothEngines("stored events: pages of any length are those of one list", async 
   );
   await fc.assert(asked, {
     numRuns: casesOn(database, 40),
-    // One that surely has several pages.
-    examples: [[[], "include", [-24, (WORLD_DAYS + 1) * 24], 60]],
+    // Two that surely have several pages, one of them in parts.
+    examples: [
+      [[], "include", [-24, (WORLD_DAYS + 1) * 24], 60],
+      [[ANY_NAME], "include", [-24, (WORLD_DAYS + 1) * 24], 60],
+    ],
   });
   assert.ok(listed > 0);
   assert.ok(parts > pages, `${parts} parts of ${pages} pages`);

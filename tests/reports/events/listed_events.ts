@@ -5,7 +5,7 @@ import type { EventRow } from "../../../src/store/event_row.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { STORED_ROW } from "../../../src/store/stored_journal.ts";
 import type { KeptBlock } from "../../../src/store/rows_by_place.ts";
-import type { SegmentHead } from "../../../src/store/segment_head.ts";
+import type { StoredHead } from "../../../src/store/stored_segments.ts";
 import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { withMembers } from "../../support/fake_sql.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
@@ -13,7 +13,7 @@ import { timelinesOf } from "../../support/read_timelines.ts";
 const BLOCK_BYTES = 20_000;
 /** The place of a block in `STORED_ROW`. */
 const BLOCK_AT = 4;
-export type Source = Pick<Read, "sql" | "scope" | "timelines" | "rowCache">;
+type Source = Pick<Read, "sql" | "scope" | "timelines" | "rowCache">;
 
 export function sourceOf(
   database: Database,
@@ -23,7 +23,7 @@ export function sourceOf(
   const scope = { projectId: 1, siteHost: null, bots, filters };
   // Few blocks fit, and lists of different filters read the same ones.
   const blocks = new WeighedCache<string, KeptBlock>(BLOCK_BYTES, ({ bytes }) => bytes);
-  const heads = new WeighedCache<number, SegmentHead>(1, () => 1);
+  const heads = new WeighedCache<number, StoredHead>(1, () => 1);
   return { sql: database, scope, timelines: timelinesOf(database), rowCache: { blocks, heads } };
 }
 

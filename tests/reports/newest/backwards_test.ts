@@ -64,6 +64,14 @@ Deno.test("a part begins where earlier segments end, if these overlap it a littl
   assert.deepEqual(cutAt(225), [200, 0]);
 });
 
+Deno.test("the time after all events is no part's: it does not make an overlap little", () => {
+  const segments = [segment(0, 290, 1_000), segment(200, 299, 1_000)];
+  for (const toMs of [300, 1_000_000]) {
+    const parts = [...cutBackwards({ fromMs: 0, toMs }, segments, 1_000)];
+    assert.deepEqual(parts.map(({ fromMs }) => fromMs), [200, 0]);
+  }
+});
+
 Deno.test("a span without events is one part", () => {
   assert.deepEqual([...cutBackwards({ fromMs: 1, toMs: 2 }, [], 1)], [{ fromMs: 1, toMs: 2 }]);
   assert.deepEqual([...cutBackwards({ fromMs: 2, toMs: 2 }, [segment(0, 5, 9)], 1)], []);
