@@ -19,7 +19,13 @@ export async function gatheredRows<R extends Row>(
     params,
   );
   const columns = names.map((name) => JSON.parse(gathered![name] ?? "[]") as unknown[]);
-  return columns[0]!.map((_, at) =>
-    Object.fromEntries(names.map((name, column) => [name, columns[column]![at]])) as R
-  );
+  const rows: R[] = [];
+  for (let at = 0; at < columns[0]!.length; at++) {
+    const row: Record<string, unknown> = {};
+    for (let column = 0; column < names.length; column++) {
+      row[names[column]!] = columns[column]![at];
+    }
+    rows.push(row as R);
+  }
+  return rows;
 }

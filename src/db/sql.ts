@@ -113,6 +113,7 @@ export async function exists(sql: Sql, select: string, params: readonly Param[] 
   return (await sql.query(select, params)).length > 0;
 }
 
+const isNumber = (value: Param): value is number => typeof value === "number";
 const NEEDS_ESCAPE = /["\\]/;
 
 /**
@@ -120,7 +121,7 @@ const NEEDS_ESCAPE = /["\\]/;
  * quoted, so `NULL`, braces and commas in it stay text.
  */
 export function arrayLiteral(values: readonly Param[]): string {
-  if (values.every((value) => typeof value === "number")) return `{${values.join(",")}}`;
+  if (values.every(isNumber)) return `{${values.join(",")}}`;
   const parts = new Array<string>(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;

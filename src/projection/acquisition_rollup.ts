@@ -7,25 +7,31 @@ import { changedVisitors, type CountedVisit, type Visitor } from "./changed_visi
 import type { Changes, Rollups } from "./changes.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
-import type { ValueNumbers } from "./value_numbers.ts";
 
-async function addTotals(
-  sums: AcquisitionSums,
-  { days, values }: Rollups,
-  sessions: readonly SessionPart[],
-  sign: 1 | -1,
-): Promise<void> {
-  await inSlices(sessions, (session) => {
-    const { firstMs, traffic, context, entryPath, views, humans } = session;
-    if (humans === 0) return;
-    const rule = values.ruleOf(traffic);
-    const day = days.dayAt(firstMs);
-    const bounces = isBounce(session) ? sign : 0;
-    values.numbersOf(traffic, context, entryPath).forEach((number, dimension) =>
-      sums.dayOf(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
-    );
-    return sums.storeIfFull();
-  });
+/** What sessions and visitors are added to. */
+interface Summing extends Pick<Rollups, "days" | "values"> {
+  readonly sums: AcquisitionSums;
+}
+
+/** A session is added (1) or subtracted (-1). */
+interface SignedSumming extends Summing {
+  readonly sign: 1 | -1;
+}
+
+function addTotals(
+  session: SessionPart,
+  { sums, days, values, sign }: SignedSumming,
+): Promise<void> | undefined {
+  const { firstMs, traffic, context, entryPath, views, humans } = session;
+  if (humans === 0) return;
+  const rule = values.ruleOf(traffic);
+  const day = days.dayAt(firstMs);
+  const bounces = isBounce(session) ? sign : 0;
+  const numbers = values.numbersOf(traffic, context, entryPath);
+  for (let dimension = 0; dimension < numbers.length; dimension++) {
+    sums.dayOf(dimension, day, numbers[dimension]!).addTotal(rule, sign, bounces, sign * views);
+  }
+  return sums.storeIfFull();
 }
 
 /** By day, how many of an actor's visits have a value, before and after the change. */
@@ -92,11 +98,7 @@ async function addReturning(
   }
 }
 
-function addVisitor(
-  sums: AcquisitionSums,
-  visitor: Visitor,
-  values: ValueNumbers,
-): Promise<void> | undefined {
+function addVisitor(visitor: Visitor, { sums, values }: Summing): Promise<void> | undefined {
   const visits = [...visitor.visits.values()].map((visit) => ({
     visit,
     numbers: values.numbersOf(visit.traffic, visit.context, visit.entryPath),
@@ -104,9 +106,10 @@ function addVisitor(
   const [first] = visits;
   // Fast path: most people come once.
   if (visits.length !== 1 || first!.visit.before > 0) return addReturning(sums, visitor, visits);
-  first!.numbers.forEach((number, dimension) =>
-    sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
-  );
+  const { visit: { day }, numbers } = first!;
+  for (let dimension = 0; dimension < numbers.length; dimension++) {
+    sums.dayOf(dimension, day, numbers[dimension]!).addLink(NEVER, visitor.newFirst, 1);
+  }
   return sums.storeIfFull();
 }
 
@@ -116,13 +119,14 @@ export async function rollUpAcquisition(
   rollups: Rollups,
   changes: Changes,
 ): Promise<void> {
-  const { projectId, values } = rollups;
+  const { projectId, days, values } = rollups;
   const { gone, came } = changes;
   await values.readOn(tx, projectId, [...gone, ...came]);
   const visitors = await changedVisitors(tx, rollups, changes);
   const sums = new AcquisitionSums(tx, projectId);
-  await addTotals(sums, rollups, gone, -1);
-  await addTotals(sums, rollups, came, 1);
-  await inSlices(visitors.values(), (visitor) => addVisitor(sums, visitor, values));
+  const summing = { sums, days, values };
+  await inSlices(gone, addTotals, { ...summing, sign: -1 });
+  await inSlices(came, addTotals, { ...summing, sign: 1 });
+  await inSlices(visitors.values(), addVisitor, summing);
   await sums.store();
 }

@@ -45,6 +45,15 @@ SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 /** Days have 32 bits, so `dimension * DAYS_SPAN + day` is a unique key. */
 const DAYS_SPAN = 2 ** 32;
 
+const isZero = (sum: number): boolean => sum === 0;
+const areZero = (sums: readonly number[]): boolean => sums.every(isZero);
+const haveNoActors = (firsts: ReadonlyMap<number, number>): boolean =>
+  firsts.values().every(isZero);
+
+/** Orders sums by the table's key, so that the pages of its index are written one after the other. */
+const byKey = (a: DaySums, b: DaySums): number =>
+  a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber;
+
 /** The sums of one value of one dimension on one day: as stored, or to add to the stored sums. */
 class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
@@ -86,8 +95,7 @@ class DaySums {
 
   /** Whether all sums are zero. */
   get isZero(): boolean {
-    return this.#totals.values().every((sums) => sums.every((sum) => sum === 0)) &&
-      this.#links.values().every((firsts) => firsts.values().every((actors) => actors === 0));
+    return this.#totals.values().every(areZero) && this.#links.values().every(haveNoActors);
   }
 
   /** Returns the sums that are not zero as the values of a row's `LISTS`, in that order. */
@@ -135,8 +143,7 @@ export class AcquisitionSums {
     const [tx, projectId] = [this.tx, this.projectId];
     const changed = [...this.#days.values()]
       .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
-      // Ordered by the table's key, so that the pages of its index are written one after the other.
-      .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
+      .sort(byKey);
     if (changed.length > 0) {
       const keys = [projectId, ...keysOf(changed)];
       for (const stored of await gatheredRows<StoredDay>(tx, [...KEY, ...LISTS], READ, keys)) {

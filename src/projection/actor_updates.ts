@@ -14,6 +14,21 @@ import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
+/** What the changes of actors are found by. */
+interface Changing {
+  readonly sightings: Sightings;
+  readonly stored: ReadonlyMap<number, StoredActor>;
+  /** Actors whose stored rows do not count any more. */
+  readonly replaced: ReadonlySet<number>;
+  readonly actors: ActorChange[];
+}
+
+function addChange(actor: number, { sightings, stored, replaced, actors }: Changing): void {
+  const before = stored.get(actor) ?? null;
+  const after = sightings.mergedWith(actor, replaced.has(actor) ? null : before);
+  if (after !== before) actors.push({ actor, before, after });
+}
+
 /** Collects the events and sessions that actors gain and lose in one transaction, then stores the changes. */
 export class ActorUpdates {
   /** The numbers of added events, less the removed ones. */
@@ -61,7 +76,7 @@ export class ActorUpdates {
     const recut = await sessionsOfActors(tx, projectId, [...this.recut]);
     const gone = [...this.#goneSessions, ...near, ...recut];
     const parts = new PartsOfActors();
-    await inSlices([...added, ...near], (part) => parts.add(part));
+    for (const part of [...added, ...near]) parts.add(part);
     const came = await parts.sessions();
     const { stored, actors } = await this.#actors(tx, projectId, [...gone, ...came]);
     const changes = { totals: this.totals, gone, came, stored, actors, newActors: this.newActors };
@@ -80,12 +95,8 @@ export class ActorUpdates {
     const read = await readActors(tx, projectId, [...touched].filter(isUnread));
     const stored = new Map([...goneActors, ...read]);
     const actors: ActorChange[] = [];
-    await inSlices(touched, (actor) => {
-      const before = stored.get(actor) ?? null;
-      const isReplaced = recut.has(actor) || goneActors.has(actor);
-      const after = sightings.mergedWith(actor, isReplaced ? null : before);
-      if (after !== before) actors.push({ actor, before, after });
-    });
+    const context = { sightings, stored, replaced: recut.union(goneActors), actors };
+    await inSlices(touched, addChange, context);
     return { stored, actors };
   }
 }

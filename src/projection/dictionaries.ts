@@ -3,6 +3,7 @@ import { classifyTraffic } from "../attribution/channels.ts";
 import { foreignHost, hostOfAddress } from "../attribution/host.ts";
 import { arrayLiteral, isOneOf, type Param, type Row, type Sql } from "../db/sql.ts";
 import { RESERVED_NAMES } from "../reserved_terms.ts";
+import { numbersOfCodes } from "./numbers_of_codes.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/batch_columns.ts";
@@ -212,7 +213,7 @@ export class Dictionaries {
       /** To be called once no entry is missing. */
       numbers: () => {
         const numberOf = keys.map((key) => key === null ? 0 : numbers.get(key)!);
-        return codes.map((code) => numberOf[code]!);
+        return numbersOfCodes(codes, numberOf);
       },
     };
   }

@@ -8,6 +8,7 @@ import { ActorUpdates } from "./actor_updates.ts";
 import { readActors } from "./actor_days.ts";
 import { identitiesOf, type Move, raiseLinksVersion } from "./identities.ts";
 import type { KnownProject } from "./known_projects.ts";
+import { numbersOfCodes } from "./numbers_of_codes.ts";
 import { inSlices } from "./slices.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
@@ -21,29 +22,50 @@ async function resolved(tx: Sql, projectId: number, known: KnownProject, columns
   const isNamed = technical.size > technicalBefore;
   const { identities: distinct, codes, ...changes } = await known.identities
     .resolve(tx, projectId, columns, moments, eventIds);
-  const numberOf = distinct.map(({ id }) => id);
-  const identities = codes.map((code) => numberOf[code]!);
+  const identities = numbersOfCodes(codes, distinct.map(({ id }) => id));
   const batch: EventBatch = { columns, identities, moments, ids: columns.ids(), numbers };
-  const actorAt = (i: number) => distinct[codes[i]!]!.actor;
-  return { batch, eventIds, actorAt, isNamed, ...changes };
+  const actors = numbersOfCodes(codes, distinct.map(({ actor }) => actor));
+  return { batch, eventIds, actors, isNamed, ...changes };
 }
 
-/** Returns a lookup of the events of a batch, reduced to what sessions and rollups need. */
-function timedAt(batch: EventBatch, eventIds: readonly string[]) {
-  const { identities, moments, numbers, columns } = batch;
-  const interactive = columns.flags("interactive");
-  const { names, paths, contexts, traffics } = numbers;
-  return (i: number): TimedEvent => ({
-    identity: identities[i]!,
-    ms: moments[i]!,
-    eventId: eventIds[i]!,
-    name: names[i]!,
-    path: paths[i]!,
-    context: contexts[i]!,
-    traffic: traffics[i]!,
-    isPassive: interactive[i] === FLAG_CODES.no,
-  });
+/** The events of a batch, reduced to what sessions and rollups need, and added to the changes one by one. */
+class TimedBatch {
+  readonly #interactive: Int32Array;
+  /** Of the last event that is of no session. */
+  sessionlessToMs = -Infinity;
+
+  constructor(
+    private readonly batch: EventBatch,
+    private readonly eventIds: readonly string[],
+    private readonly actors: Int32Array,
+    private readonly updates: ActorUpdates,
+  ) {
+    this.#interactive = batch.columns.flags("interactive");
+  }
+
+  #at(i: number): TimedEvent {
+    const { identities, moments, numbers } = this.batch;
+    return {
+      identity: identities[i]!,
+      ms: moments[i]!,
+      eventId: this.eventIds[i]!,
+      name: numbers.names[i]!,
+      path: numbers.paths[i]!,
+      context: numbers.contexts[i]!,
+      traffic: numbers.traffics[i]!,
+      isPassive: this.#interactive[i] === FLAG_CODES.no,
+    };
+  }
+
+  add(i: number): void {
+    const event = this.#at(i);
+    if (event.traffic === 0) this.sessionlessToMs = Math.max(this.sessionlessToMs, event.ms);
+    this.updates.totals.add(event, 1);
+    this.updates.add(event, this.actors[i]!);
+  }
 }
+
+const addAt = (i: number, batch: TimedBatch): void => batch.add(i);
 
 /**
  * Moves anonymous ids to other actors. An id that was an actor of its own takes its sessions and days along,
@@ -92,7 +114,7 @@ export async function projectEvents(
   columns: EventColumns,
   rollsUp: boolean,
 ): Promise<void> {
-  const { batch, eventIds, actorAt, moves, isLinked, isNamed, newActors } = await resolved(
+  const { batch, eventIds, actors, moves, isLinked, isNamed, newActors } = await resolved(
     tx,
     projectId,
     known,
@@ -102,16 +124,11 @@ export async function projectEvents(
   if (moves.length > 0) await move(tx, projectId, moves, updates);
   // Other servers cache links and technical names, and may recount stored events: they must reload.
   if (isLinked || isNamed) known.linksVersion = await raiseLinksVersion(tx, projectId);
-  const eventAt = timedAt(batch, eventIds);
-  let sessionlessToMs = -Infinity;
-  await inSlices(eventIds, (_eventId, i) => {
-    const event = eventAt(i);
-    if (event.traffic === 0) sessionlessToMs = Math.max(sessionlessToMs, event.ms);
-    updates.totals.add(event, 1);
-    updates.add(event, actorAt(i));
-  });
+  const timed = new TimedBatch(batch, eventIds, actors, updates);
+  await inSlices(eventIds.keys(), addAt, timed);
   await updates.store(tx, projectId, rollsUp);
   await addEvents(tx, projectId, batch);
+  const { sessionlessToMs } = timed;
   if (sessionlessToMs > -Infinity) {
     await tx.query(
       `UPDATE projections SET sessionless_to_ms = greatest(sessionless_to_ms, $2::int8)

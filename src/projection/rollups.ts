@@ -67,22 +67,21 @@ const DELETE_VISITORS = keyedDeletion(
 const NO_LENGTH = -1;
 const SECONDS_MAX = 2147483647;
 
-async function addSessions(
-  { days }: Rollups,
-  sessions: readonly SessionPart[],
-  sign: 1 | -1,
-  totals: Sums,
-  durations: Sums,
-): Promise<void> {
-  await inSlices(sessions, (session) => {
-    const { firstMs, lastMs, humans } = session;
-    if (humans === 0) return;
-    const day = days.dayAt(firstMs);
-    const ms = lastMs - firstMs;
-    totals.add([day], 0, 0, sign, isBounce(session) ? sign : 0, sign * ms);
-    const seconds = ms === 0 ? NO_LENGTH : Math.min(Math.floor(ms / 1000), SECONDS_MAX);
-    durations.add([day, seconds], sign);
-  });
+/** What sessions are added to (1), or subtracted from (-1). */
+interface SignedSums extends Pick<Rollups, "days"> {
+  readonly sign: 1 | -1;
+  readonly totals: Sums;
+  readonly durations: Sums;
+}
+
+function addSession(session: SessionPart, { days, sign, totals, durations }: SignedSums): void {
+  const { firstMs, lastMs, humans } = session;
+  if (humans === 0) return;
+  const day = days.dayAt(firstMs);
+  const ms = lastMs - firstMs;
+  totals.add([day], 0, 0, sign, isBounce(session) ? sign : 0, sign * ms);
+  const seconds = ms === 0 ? NO_LENGTH : Math.min(Math.floor(ms / 1000), SECONDS_MAX);
+  durations.add([day, seconds], sign);
 }
 
 /** Returns how many days two lists share at the start and at the end. */
@@ -102,7 +101,7 @@ function sharedEnds(
  * Subtracts an actor's days before the change, and adds those after it. A day is keyed by the actor's previous
  * day, the first of these days, and the day of the first event ever.
  */
-function addVisitor(visitors: Sums, { before, after }: ActorChange): void {
+function addVisitor({ before, after }: ActorChange, visitors: Sums): void {
   const [daysBefore, daysAfter] = [before?.days ?? [], after?.days ?? []];
   const isSame = before?.firstDay === after?.firstDay && daysBefore[0] === daysAfter[0];
   const [start, end] = isSame ? sharedEnds(daysBefore, daysAfter) : [0, 0];
@@ -125,9 +124,10 @@ export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promi
   for (const [day, [events, pageviews]] of changes.totals) {
     totals.add([day], events, pageviews, 0, 0, 0);
   }
-  await addSessions(rollups, changes.gone, -1, totals, durations);
-  await addSessions(rollups, changes.came, 1, totals, durations);
-  await inSlices(changes.actors, (change) => addVisitor(visitors, change));
+  const sums = { days: rollups.days, totals, durations };
+  await inSlices(changes.gone, addSession, { ...sums, sign: -1 });
+  await inSlices(changes.came, addSession, { ...sums, sign: 1 });
+  await inSlices(changes.actors, addVisitor, visitors);
   await totals.store(tx, rollups.projectId);
   await durations.store(tx, rollups.projectId);
   await visitors.store(tx, rollups.projectId);

@@ -117,6 +117,12 @@ function sessionsOf(parts: SessionPart[]): SessionPart[] {
   return sessions;
 }
 
+/** Adds one actor's sessions to those of others. */
+function addSessions(parts: SessionPart[], sessions: SessionPart[]): void {
+  if (parts.length === 1) sessions.push(parts[0]!);
+  else for (const session of sessionsOf(parts)) sessions.push(session);
+}
+
 /** Collects parts by actor. */
 export class PartsOfActors {
   readonly #parts = new Map<number, SessionPart[]>();
@@ -144,10 +150,7 @@ export class PartsOfActors {
   /** Returns the sessions of all actors, each actor's in order. */
   async sessions(): Promise<SessionPart[]> {
     const sessions: SessionPart[] = [];
-    await inSlices(this.#parts.values(), (parts) => {
-      if (parts.length === 1) sessions.push(parts[0]!);
-      else for (const session of sessionsOf(parts)) sessions.push(session);
-    });
+    await inSlices(this.#parts.values(), addSessions, sessions);
     return sessions;
   }
 }

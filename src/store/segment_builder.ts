@@ -1,6 +1,6 @@
 import { ByteWriter } from "./byte_stream.ts";
 import type { EventSource } from "./event_source.ts";
-import { ID_BYTES, idsAt, timeOrder, writeIds } from "./id_codec.ts";
+import { compareTimes, ID_BYTES, idsAt, writeIds } from "./id_codec.ts";
 import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
 import type { SlotRules } from "./property_keys.ts";
@@ -67,7 +67,7 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
     new Uint8Array(ID_BYTES * total),
     sources.map((source, i) => source.ids(sourceMoments[i]!)),
   );
-  const byTime = timeOrder(moments, ids);
+  const byTime = (a: number, b: number) => compareTimes(moments, ids, a, b);
   let base = 0;
   const readers = sources.map((source) => {
     const reader = { ...source.runs(), run: 0, base };
@@ -110,6 +110,14 @@ function blockEventsOf(events: number, textBytes: number): number {
 }
 
 const EMPTY_BLOCK = new Uint8Array(0);
+
+const isNotZero = (value: number): boolean => value !== 0;
+
+function valuesAt(values: Float64Array, places: Uint32Array): Float64Array {
+  const taken = new Float64Array(places.length);
+  for (let i = 0; i < places.length; i++) taken[i] = values[places[i]!]!;
+  return taken;
+}
 
 /** Returns the bytes that a codec writes. */
 function written(write: (writer: ByteWriter) => void): Uint8Array {
@@ -211,7 +219,7 @@ class SegmentBuilder {
   #integers(values: Int32Array): Promise<Uint8Array[]> {
     return this.#blocks((from, to) => {
       const block = values.subarray(from, to);
-      return block.some((value) => value !== 0)
+      return block.some(isNotZero)
         ? written((writer) => writeIntegers(writer, block))
         : EMPTY_BLOCK;
     });
@@ -222,14 +230,10 @@ class SegmentBuilder {
     const pieces = this.sources.map((source) => source.numbers(name));
     const unordered = joined(new Float64Array(moments.length), pieces);
     return this.#blocks((from, to) => {
-      const block = new Float64Array(to - from);
-      let isEmpty = true;
-      for (let i = from; i < to; i++) {
-        const value = unordered[places[i]!]!;
-        block[i - from] = value;
-        isEmpty &&= Number.isNaN(value);
-      }
-      return isEmpty ? EMPTY_BLOCK : written((writer) => writeNumbers(writer, block));
+      const block = valuesAt(unordered, places.subarray(from, to));
+      return block.every(Number.isNaN)
+        ? EMPTY_BLOCK
+        : written((writer) => writeNumbers(writer, block));
     });
   }
 
@@ -237,9 +241,7 @@ class SegmentBuilder {
     const { places, moments, ids } = this.order;
     return this.#blocks((from, to) => {
       const block = places.subarray(from, to);
-      const ms = new Float64Array(block.length);
-      for (let i = 0; i < ms.length; i++) ms[i] = moments[block[i]!]!;
-      return written((writer) => writeIds(writer, idsAt(ids, block), ms));
+      return written((writer) => writeIds(writer, idsAt(ids, block), valuesAt(moments, block)));
     });
   }
 

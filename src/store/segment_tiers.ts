@@ -1,7 +1,7 @@
 import type { Row } from "../db/sql.ts";
 import { BatchColumns, type EventBatch } from "./batch_columns.ts";
 import { NewEvents } from "./event_source.ts";
-import { timeOrder } from "./id_codec.ts";
+import { compareTimes } from "./id_codec.ts";
 import {
   MERGES_AT_ONCE_MAX,
   SEGMENT_EVENTS_MAX,
@@ -82,19 +82,27 @@ export function mergeable(stored: readonly SizedSegment[]): number[][] {
 function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
   const { length } = identities;
   // Identity and place as one number, as numbers are sorted without a call for each comparison.
-  const keys = Float64Array.from(identities, (identity, place) => identity * length + place).sort();
-  const order = Uint32Array.from(keys, (key) => key % length);
-  const byTime = timeOrder(moments, ids);
+  const keys = new Float64Array(length);
+  for (let place = 0; place < length; place++) keys[place] = identities[place]! * length + place;
+  keys.sort();
+  const order = new Uint32Array(length);
+  for (let i = 0; i < length; i++) order[i] = keys[i]! % length;
   for (let start = 0, end = 0; start < length; start = end) {
     const identity = identities[order[start]!]!;
     let isSorted = true;
     for (end++; end < length && identities[order[end]!] === identity; end++) {
-      isSorted &&= byTime(order[end - 1]!, order[end]!) < 0;
+      isSorted &&= compareTimes(moments, ids, order[end - 1]!, order[end]!) < 0;
     }
     // Mostly they are, as one's events arrive in the order of their times.
-    if (!isSorted) order.subarray(start, end).sort(byTime);
+    if (isSorted) continue;
+    order.subarray(start, end).sort((a, b) => compareTimes(moments, ids, a, b));
   }
   return order;
+}
+
+function areOfOneSpan(moments: Float64Array): boolean {
+  for (const ms of moments) if (spanNumber(ms) !== spanNumber(moments[0]!)) return false;
+  return moments.length > 0;
 }
 
 /**
@@ -106,8 +114,7 @@ export function partsOf(batch: EventBatch): NewEvents[] {
   const places = sortedPlaces(batch);
   const batchColumns = new BatchColumns(batch);
   const texts = columns.textCount();
-  const span = spanNumber(moments[0] ?? NaN);
-  if (moments.length > 0 && moments.every((ms) => spanNumber(ms) === span)) {
+  if (areOfOneSpan(moments)) {
     return [new NewEvents(batchColumns, places, texts.total())];
   }
   const spans = Map.groupBy(places, (place) => spanNumber(moments[place]!));

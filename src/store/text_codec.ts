@@ -17,6 +17,8 @@ export interface TextColumn {
 const CODED = 0;
 const KEYED = 1;
 
+const byKey = ([a]: readonly [number, number], [b]: readonly [number, number]) => a - b;
+
 /** Maps each key, ascending, to the code of its text; null: a key has two texts. */
 function codesOfKeys(codes: Int32Array, keys: Int32Array): Map<number, number> | null {
   const codeOf = new Map<number, number>();
@@ -30,7 +32,7 @@ function codesOfKeys(codes: Int32Array, keys: Int32Array): Map<number, number> |
     else if (known !== code) return null;
     [lastKey, lastCode] = [key, code];
   }
-  return new Map([...codeOf].sort(([a], [b]) => a - b));
+  return new Map([...codeOf].sort(byKey));
 }
 
 /**
