@@ -47,6 +47,7 @@ const DAYS_SPAN = 2 ** 32;
 
 const isZero = (sum: number): boolean => sum === 0;
 const areZero = (sums: readonly number[]): boolean => sums.every(isZero);
+const isToStore = (sums: DaySums): boolean => !sums.isZero;
 const haveNoActors = (firsts: ReadonlyMap<number, number>): boolean =>
   firsts.values().every(isZero);
 
@@ -142,7 +143,7 @@ export class AcquisitionSums {
   async store(): Promise<void> {
     const [tx, projectId] = [this.tx, this.projectId];
     const changed = [...this.#days.values()]
-      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
+      .flatMap((ofDay) => [...ofDay.values()].filter(isToStore))
       .sort(byKey);
     if (changed.length > 0) {
       const keys = [projectId, ...keysOf(changed)];
@@ -152,9 +153,9 @@ export class AcquisitionSums {
     }
     this.#days.clear();
     this.#held = 0;
-    const emptied = changed.filter((sums) => sums.isZero);
+    const emptied = changed.filter((sums) => !isToStore(sums));
     if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
-    const kept = changed.filter((sums) => !sums.isZero);
+    const kept = changed.filter(isToStore);
     if (kept.length === 0) return;
     const lists = kept.map((sums) => sums.lists());
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));

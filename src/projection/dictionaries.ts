@@ -180,7 +180,7 @@ export class Dictionaries {
     if (newNames.length > 0) await this.#markNames(tx, projectId, newNames);
     const [names, paths, titles] = texts.map(({ codes, values }) => {
       const numbers = [0, ...values.map((text) => this.#terms.numbers.get(text)!)];
-      return codes.map((code) => numbers[code]!);
+      return numbersOfCodes(codes, numbers);
     });
     return {
       names: names!,

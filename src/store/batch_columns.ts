@@ -1,5 +1,5 @@
 import type { EventColumns } from "./event_columns.ts";
-import { instantReader } from "./instant_text.ts";
+import { InstantReader } from "./instant_text.ts";
 import { cellOf } from "./heatmap_cell.ts";
 import {
   FLAG_CODES,
@@ -57,7 +57,8 @@ export class BatchColumns {
   #delays(name: "received_at" | "sent_at"): Float64Array {
     const { columns, moments } = this.batch;
     const { codes, values } = columns.texts(name);
-    const instants = [NaN, ...values.map(instantReader())];
+    const reader = new InstantReader();
+    const instants = [NaN, ...values.map((text) => reader.msOf(text))];
     const delays = new Float64Array(codes.length);
     for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]!]! - moments[i]!;
     return delays;

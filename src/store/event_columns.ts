@@ -1,6 +1,6 @@
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, idsAt, uuidsAt } from "./id_codec.ts";
-import { instantReader } from "./instant_text.ts";
+import { InstantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS, TEXT_COLUMNS } from "./segment_columns.ts";
@@ -76,6 +76,28 @@ function renumbered(keys: Float64Array): Tuples {
   return { codes, firsts };
 }
 
+/** Makes numbers of the values of a column. */
+interface Converter {
+  readonly numberOf: (value: BlockValue) => number;
+}
+
+class Instants implements Converter {
+  readonly #reader = new InstantReader();
+
+  numberOf(value: BlockValue): number {
+    return this.#reader.msOf(value as string);
+  }
+}
+
+const NUMBERS: Converter = { numberOf: (value) => value === null ? NaN : value as number };
+
+const FLAGS_AS_CODES: Converter = {
+  numberOf(value) {
+    if (value === null) return FLAG_CODES.none;
+    return value === true ? FLAG_CODES.yes : FLAG_CODES.no;
+  },
+};
+
 /**
  * Events of a project by column, as in journal blocks, so that each distinct value is handled once. For
  * 20,000 typical events this takes a third of the time and a tenth of the memory of rows.
@@ -141,8 +163,7 @@ export class EventColumns {
 
   /** The times of the events, in epoch milliseconds. */
   moments(): Float64Array {
-    const read = instantReader();
-    return this.#converted("occurred_at", (text) => read(text as string));
+    return this.#converted("occurred_at", new Instants());
   }
 
   eventIds(): string[] {
@@ -158,16 +179,12 @@ export class EventColumns {
 
   /** NaN: none. */
   numbers(name: NumberMember): Float64Array {
-    return this.#converted(name, (value) => value === null ? NaN : value as number);
+    return this.#converted(name, NUMBERS);
   }
 
   /** See `FLAG_CODES`. */
   flags(name: FlagMember): Int32Array {
-    const codes = this.#converted(name, (value) => {
-      if (value === null) return FLAG_CODES.none;
-      return value === true ? FLAG_CODES.yes : FLAG_CODES.no;
-    });
-    return new Int32Array(codes);
+    return new Int32Array(this.#converted(name, FLAGS_AS_CODES));
   }
 
   /** Groups the events by their values in all of these columns. */
@@ -201,23 +218,23 @@ export class EventColumns {
     return new TextCount(columns.filter(({ values }) => values.length > 1));
   }
 
-  /** Returns the numbers that `convert` makes of the values of a column: always as doubles, see `writeIntegers`. */
+  /** Returns the numbers of the values of a column: always as doubles, see `writeIntegers`. */
   #converted(
     name: NumberMember | FlagMember | "occurred_at",
-    convert: (value: BlockValue) => number,
+    converter: Converter,
   ): Float64Array {
     const numbers = new Float64Array(this.#length);
     for (const { block, places, at } of this.#pieces) {
       const column = block.coded[name];
       if (column === undefined) {
-        numbers.fill(convert(block.same[name] ?? null), at, at + places.length);
+        numbers.fill(converter.numberOf(block.same[name] ?? null), at, at + places.length);
         continue;
       }
       const { values, which } = column;
       let [last, number] = [-1, NaN];
       for (let i = 0; i < places.length; i++) {
         const place = which === null ? places[i]! : which[places[i]!]!;
-        if (place !== last) number = convert(values[last = place]!);
+        if (place !== last) number = converter.numberOf(values[last = place]!);
         numbers[at + i] = number;
       }
     }

@@ -64,6 +64,25 @@ export function compareTimes(moments: Float64Array, ids: Uint8Array, a: number, 
   return moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
 }
 
+/** Runs that are sorted by insertion: a function for `sort` would be compiled anew for each batch. */
+const INSERTED_MAX = 32;
+
+/** Sorts the places of events in place, by `compareTimes`. */
+export function sortByTime(places: Uint32Array, moments: Float64Array, ids: Uint8Array): void {
+  if (places.length > INSERTED_MAX) {
+    places.sort((a, b) => compareTimes(moments, ids, a, b));
+    return;
+  }
+  for (let i = 1; i < places.length; i++) {
+    const place = places[i]!;
+    let to = i;
+    for (; to > 0 && compareTimes(moments, ids, places[to - 1]!, place) > 0; to--) {
+      places[to] = places[to - 1]!;
+    }
+    places[to] = place;
+  }
+}
+
 /** Copies the ids at these places into `into`, one after the other; its place `first` gets the first of them. */
 export function idsAt(
   ids: Uint8Array,
@@ -122,6 +141,11 @@ function putTimes(ids: Uint8Array, ms: Float64Array, lags: Int32Array): void {
   }
 }
 
+/** Writes one byte of each id: that at `place`. */
+function putPlane(ids: Uint8Array, place: number, plane: ArrayLike<number>): void {
+  for (let i = 0, to = place; to < ids.length; i++, to += ID_BYTES) ids[to] = plane[i]!;
+}
+
 /**
  * Reads what `writeIds` wrote.
  * @param length how many ids
@@ -140,8 +164,7 @@ export function readIds(reader: ByteReader, length: number) {
     const ids = new Uint8Array(ID_BYTES * ms.length);
     if (lags !== null) putTimes(ids, ms, places === null ? lags.all() : lags.at(places));
     for (const [p, squeezed] of planes.entries()) {
-      const plane = bytesAt(squeezed, places);
-      for (let i = 0, to = first + p; i < ms.length; i++, to += ID_BYTES) ids[to] = plane[i]!;
+      putPlane(ids, first + p, bytesAt(squeezed, places));
     }
     return ids;
   };

@@ -1,7 +1,7 @@
 /** The events of journal blocks: see `journal_block.ts`. */
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
-import { instantReader } from "./instant_text.ts";
+import { InstantReader } from "./instant_text.ts";
 import {
   BLOCK_COLUMNS,
   BLOCK_HEAD_BYTES,
@@ -182,14 +182,14 @@ export function momentsOf(
   { same, coded: { occurred_at: column } }: BlockColumns,
   places: ArrayLike<number>,
 ): Float64Array {
-  const read = instantReader();
+  const reader = new InstantReader();
   const moments = new Float64Array(places.length);
   if (places.length === 0) return moments;
-  if (column === undefined) return moments.fill(read(same.occurred_at as string));
+  if (column === undefined) return moments.fill(reader.msOf(same.occurred_at as string));
   const { values, which } = column;
   for (let i = 0; i < places.length; i++) {
     const place = places[i]!;
-    moments[i] = read(values[which === null ? place : which[place]!] as string);
+    moments[i] = reader.msOf(values[which === null ? place : which[place]!] as string);
   }
   return moments;
 }

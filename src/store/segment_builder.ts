@@ -1,6 +1,6 @@
 import { ByteWriter } from "./byte_stream.ts";
 import type { EventSource } from "./event_source.ts";
-import { compareTimes, ID_BYTES, idsAt, writeIds } from "./id_codec.ts";
+import { ID_BYTES, idsAt, sortByTime, writeIds } from "./id_codec.ts";
 import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
 import type { SlotRules } from "./property_keys.ts";
@@ -67,7 +67,6 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
     new Uint8Array(ID_BYTES * total),
     sources.map((source, i) => source.ids(sourceMoments[i]!)),
   );
-  const byTime = (a: number, b: number) => compareTimes(moments, ids, a, b);
   let base = 0;
   const readers = sources.map((source) => {
     const reader = { ...source.runs(), run: 0, base };
@@ -96,7 +95,7 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
       pieces++;
     }
     if (length === start) continue;
-    if (pieces > 1) places.subarray(start, length).sort(byTime);
+    if (pieces > 1) sortByTime(places.subarray(start, length), moments, ids);
     identities.push(identity);
     starts.push(start);
   }

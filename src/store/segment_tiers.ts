@@ -1,7 +1,7 @@
 import type { Row } from "../db/sql.ts";
 import { BatchColumns, type EventBatch } from "./batch_columns.ts";
 import { NewEvents } from "./event_source.ts";
-import { compareTimes } from "./id_codec.ts";
+import { compareTimes, sortByTime } from "./id_codec.ts";
 import {
   MERGES_AT_ONCE_MAX,
   SEGMENT_EVENTS_MAX,
@@ -94,8 +94,7 @@ function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
       isSorted &&= compareTimes(moments, ids, order[end - 1]!, order[end]!) < 0;
     }
     // Mostly they are, as one's events arrive in the order of their times.
-    if (isSorted) continue;
-    order.subarray(start, end).sort((a, b) => compareTimes(moments, ids, a, b));
+    if (!isSorted) sortByTime(order.subarray(start, end), moments, ids);
   }
   return order;
 }
