@@ -102,7 +102,7 @@ export async function startEngine(
       ...["-c", `statement_timeout=${statementTimeoutMs}`],
       ...Object.entries(SESSION_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
       // Bounds how many log files are kept for reuse.
-      ...["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB"],
+      ...["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB", "-c", "wal_compression=on"],
     ],
   });
   await engine.waitReady;
