@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../../src/store/byte_stream.ts";
-import { readIds, uuidBytes, uuidOf, writeIds } from "../../src/store/id_codec.ts";
+import {
+  ID_BYTES,
+  readIds,
+  sortByTime,
+  uuidBytes,
+  uuidOf,
+  writeIds,
+} from "../../src/store/id_codec.ts";
 import {
   columnFor,
   joinIntegers,
@@ -267,5 +274,20 @@ Deno.test("codecs: ids are read from their texts, in any case", () => {
     const written = ids.map(([id, isUpper]) => isUpper ? id.toUpperCase() : id);
     const bytes = uuidBytes(written);
     assert.deepEqual(ids.map((_, i) => uuidOf(bytes, 16 * i)), ids.map(([id]) => id));
+  }));
+});
+
+Deno.test("codecs: events are ordered by time, then by id, in runs of any length", () => {
+  // Few times and few different bytes, so that the ids decide; up to 32 events are sorted by insertion.
+  const bytes = fc.array(fc.nat(2), { minLength: ID_BYTES, maxLength: ID_BYTES });
+  const events = fc.array(fc.tuple(fc.nat(2), bytes), { minLength: 28, maxLength: 40 });
+  fc.assert(fc.property(events, (events) => {
+    const moments = Float64Array.from(events, ([ms]) => ms);
+    const ids = Uint8Array.from(events.flatMap(([, id]) => id));
+    const places = Uint32Array.from(events.keys()).reverse();
+    sortByTime(places, moments, ids);
+    const textAt = (place: number) => `${moments[place]} ${events[place]![1].join("")}`;
+    assert.deepEqual(Array.from(places, textAt), [...events.keys()].map(textAt).sort());
+    assert.equal(new Set(places).size, events.length);
   }));
 });
