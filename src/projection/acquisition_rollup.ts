@@ -8,7 +8,7 @@ import type { Changes, Rollups } from "./changes.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 
-/** What sessions and visitors are added to. */
+/** The sums, and what is needed to add sessions and visitors to them. */
 interface Summing extends Pick<Rollups, "days" | "values"> {
   readonly sums: AcquisitionSums;
 }

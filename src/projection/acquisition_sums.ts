@@ -47,7 +47,7 @@ const DAYS_SPAN = 2 ** 32;
 
 const isZero = (sum: number): boolean => sum === 0;
 const areZero = (sums: readonly number[]): boolean => sums.every(isZero);
-const isToStore = (sums: DaySums): boolean => !sums.isZero;
+const isNotZero = (sums: DaySums): boolean => !sums.isZero;
 const haveNoActors = (firsts: ReadonlyMap<number, number>): boolean =>
   firsts.values().every(isZero);
 
@@ -143,7 +143,7 @@ export class AcquisitionSums {
   async store(): Promise<void> {
     const [tx, projectId] = [this.tx, this.projectId];
     const changed = [...this.#days.values()]
-      .flatMap((ofDay) => [...ofDay.values()].filter(isToStore))
+      .flatMap((ofDay) => [...ofDay.values()].filter(isNotZero))
       .sort(byKey);
     if (changed.length > 0) {
       const keys = [projectId, ...keysOf(changed)];
@@ -153,9 +153,9 @@ export class AcquisitionSums {
     }
     this.#days.clear();
     this.#held = 0;
-    const emptied = changed.filter((sums) => !isToStore(sums));
+    const emptied = changed.filter((sums) => sums.isZero);
     if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
-    const kept = changed.filter(isToStore);
+    const kept = changed.filter(isNotZero);
     if (kept.length === 0) return;
     const lists = kept.map((sums) => sums.lists());
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));

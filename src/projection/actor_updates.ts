@@ -14,7 +14,9 @@ import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
-/** What the changes of actors are found by. */
+const addPart = (part: SessionPart, parts: PartsOfActors): void => parts.add(part);
+
+/** What the changes of actors are found by, and `actors`, which they are put into. */
 interface Changing {
   readonly sightings: Sightings;
   readonly stored: ReadonlyMap<number, StoredActor>;
@@ -76,7 +78,7 @@ export class ActorUpdates {
     const recut = await sessionsOfActors(tx, projectId, [...this.recut]);
     const gone = [...this.#goneSessions, ...near, ...recut];
     const parts = new PartsOfActors();
-    for (const part of [...added, ...near]) parts.add(part);
+    await inSlices([...added, ...near], addPart, parts);
     const came = await parts.sessions();
     const { stored, actors } = await this.#actors(tx, projectId, [...gone, ...came]);
     const changes = { totals: this.totals, gone, came, stored, actors, newActors: this.newActors };

@@ -3,10 +3,10 @@ import { classifyTraffic } from "../attribution/channels.ts";
 import { foreignHost, hostOfAddress } from "../attribution/host.ts";
 import { arrayLiteral, isOneOf, type Param, type Row, type Sql } from "../db/sql.ts";
 import { RESERVED_NAMES } from "../reserved_terms.ts";
-import { numbersOfCodes } from "./numbers_of_codes.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/batch_columns.ts";
+import { numbersOfCodes } from "./numbers_of_codes.ts";
 import {
   DICTIONARY_ROWS_AT_ONCE,
   KNOWN_CHARACTERS_MAX,

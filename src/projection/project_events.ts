@@ -31,7 +31,7 @@ async function resolved(tx: Sql, projectId: number, known: KnownProject, columns
 /** The events of a batch, reduced to what sessions and rollups need, and added to the changes one by one. */
 class TimedBatch {
   readonly #interactive: Int32Array;
-  /** Of the last event that is of no session. */
+  /** The time of the latest event without a session, in epoch milliseconds; -Infinity: there is none. */
   sessionlessToMs = -Infinity;
 
   constructor(

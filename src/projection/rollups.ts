@@ -67,7 +67,7 @@ const DELETE_VISITORS = keyedDeletion(
 const NO_LENGTH = -1;
 const SECONDS_MAX = 2147483647;
 
-/** What sessions are added to (1), or subtracted from (-1). */
+/** The sums that sessions change, and whether these are added (1) or subtracted (-1). */
 interface SignedSums extends Pick<Rollups, "days"> {
   readonly sign: 1 | -1;
   readonly totals: Sums;

@@ -5,8 +5,8 @@ const SLICE_ITEMS = 250;
 
 /**
  * Visits items in order, one after the other, and yields to the event loop about every 10 ms.
- * @param visit a function of a module, not one made for this call: V8 forgets what it has compiled of the latter
- *   with every major collection, so that each batch was compiled anew, in a tenth of the server's processor time
+ * @param visit a function of a module, not one made for this call: V8 drops compiled code of the latter with each
+ *   major collection, and compiling it again for each batch took a tenth of the server's processor time
  * @param context is passed on to each call
  */
 export async function inSlices<T, C>(

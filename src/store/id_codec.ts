@@ -64,12 +64,12 @@ export function compareTimes(moments: Float64Array, ids: Uint8Array, a: number, 
   return moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
 }
 
-/** Runs that are sorted by insertion: a function for `sort` would be compiled anew for each batch. */
-const INSERTED_MAX = 32;
+/** The most events that are sorted by insertion: a function for `sort` would be compiled anew for each batch. */
+const INSERTED_EVENTS_MAX = 32;
 
 /** Sorts the places of events in place, by `compareTimes`. */
 export function sortByTime(places: Uint32Array, moments: Float64Array, ids: Uint8Array): void {
-  if (places.length > INSERTED_MAX) {
+  if (places.length > INSERTED_EVENTS_MAX) {
     places.sort((a, b) => compareTimes(moments, ids, a, b));
     return;
   }

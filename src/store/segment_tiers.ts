@@ -100,7 +100,8 @@ function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
 }
 
 function areOfOneSpan(moments: Float64Array): boolean {
-  for (const ms of moments) if (spanNumber(ms) !== spanNumber(moments[0]!)) return false;
+  const span = spanNumber(moments[0] ?? NaN);
+  for (const ms of moments) if (spanNumber(ms) !== span) return false;
   return moments.length > 0;
 }
 

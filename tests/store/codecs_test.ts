@@ -277,10 +277,10 @@ Deno.test("codecs: ids are read from their texts, in any case", () => {
   }));
 });
 
-Deno.test("codecs: events are ordered by time, then by id, in runs of any length", () => {
+Deno.test("codecs: events are ordered by time, then by id, however many they are", () => {
   // Few times and few different bytes, so that the ids decide; up to 32 events are sorted by insertion.
   const bytes = fc.array(fc.nat(2), { minLength: ID_BYTES, maxLength: ID_BYTES });
-  const events = fc.array(fc.tuple(fc.nat(2), bytes), { minLength: 28, maxLength: 40 });
+  const events = fc.array(fc.tuple(fc.nat(2), bytes), { maxLength: 40, size: "max" });
   fc.assert(fc.property(events, (events) => {
     const moments = Float64Array.from(events, ([ms]) => ms);
     const ids = Uint8Array.from(events.flatMap(([, id]) => id));
