@@ -1,8 +1,7 @@
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, idsAt, uuidsAt } from "./id_codec.ts";
-import { InstantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
-import { type BlockColumns, valueAt } from "./journal_events.ts";
+import { type BlockColumns, momentsOf, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS, TEXT_COLUMNS } from "./segment_columns.ts";
 import { countWhile } from "./segment_head.ts";
 import { TextCount } from "./text_count.ts";
@@ -77,25 +76,13 @@ function renumbered(keys: Float64Array): Tuples {
 }
 
 /** Makes numbers of the values of a column. */
-interface Converter {
-  readonly numberOf: (value: BlockValue) => number;
-}
+type Converter = (value: BlockValue) => number;
 
-class Instants implements Converter {
-  readonly #reader = new InstantReader();
+const numberOrNaN: Converter = (value) => value === null ? NaN : value as number;
 
-  numberOf(value: BlockValue): number {
-    return this.#reader.msOf(value as string);
-  }
-}
-
-const NUMBERS: Converter = { numberOf: (value) => value === null ? NaN : value as number };
-
-const FLAGS_AS_CODES: Converter = {
-  numberOf(value) {
-    if (value === null) return FLAG_CODES.none;
-    return value === true ? FLAG_CODES.yes : FLAG_CODES.no;
-  },
+const flagCode: Converter = (value) => {
+  if (value === null) return FLAG_CODES.none;
+  return value === true ? FLAG_CODES.yes : FLAG_CODES.no;
 };
 
 /**
@@ -163,7 +150,9 @@ export class EventColumns {
 
   /** The times of the events, in epoch milliseconds. */
   moments(): Float64Array {
-    return this.#converted("occurred_at", new Instants());
+    const moments = new Float64Array(this.#length);
+    for (const { block, places, at } of this.#pieces) moments.set(momentsOf(block, places), at);
+    return moments;
   }
 
   eventIds(): string[] {
@@ -179,12 +168,12 @@ export class EventColumns {
 
   /** NaN: none. */
   numbers(name: NumberMember): Float64Array {
-    return this.#converted(name, NUMBERS);
+    return this.#converted(name, numberOrNaN);
   }
 
   /** See `FLAG_CODES`. */
   flags(name: FlagMember): Int32Array {
-    return new Int32Array(this.#converted(name, FLAGS_AS_CODES));
+    return new Int32Array(this.#converted(name, flagCode));
   }
 
   /** Groups the events by their values in all of these columns. */
@@ -220,21 +209,21 @@ export class EventColumns {
 
   /** Returns the numbers of the values of a column: always as doubles, see `writeIntegers`. */
   #converted(
-    name: NumberMember | FlagMember | "occurred_at",
-    converter: Converter,
+    name: NumberMember | FlagMember,
+    numberOf: Converter,
   ): Float64Array {
     const numbers = new Float64Array(this.#length);
     for (const { block, places, at } of this.#pieces) {
       const column = block.coded[name];
       if (column === undefined) {
-        numbers.fill(converter.numberOf(block.same[name] ?? null), at, at + places.length);
+        numbers.fill(numberOf(block.same[name] ?? null), at, at + places.length);
         continue;
       }
       const { values, which } = column;
       let [last, number] = [-1, NaN];
       for (let i = 0; i < places.length; i++) {
         const place = which === null ? places[i]! : which[places[i]!]!;
-        if (place !== last) number = converter.numberOf(values[last = place]!);
+        if (place !== last) number = numberOf(values[last = place]!);
         numbers[at + i] = number;
       }
     }

@@ -187,9 +187,11 @@ export function momentsOf(
   if (places.length === 0) return moments;
   if (column === undefined) return moments.fill(reader.msOf(same.occurred_at as string));
   const { values, which } = column;
+  let [last, ms] = [-1, NaN];
   for (let i = 0; i < places.length; i++) {
-    const place = places[i]!;
-    moments[i] = reader.msOf(values[which === null ? place : which[place]!] as string);
+    const value = which === null ? places[i]! : which[places[i]!]!;
+    if (value !== last) ms = reader.msOf(values[last = value] as string);
+    moments[i] = ms;
   }
   return moments;
 }
