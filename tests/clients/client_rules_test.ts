@@ -184,25 +184,30 @@ test("clients: a secret key's visitor without a readable address is of none", as
   assert.deepEqual(body, { success: true });
 });
 
-test("clients: the user agent of a library is no user agent, and no bot", async () => {
-  const libraries = [
-    "node",
-    "analytics-node-next/2.3.0",
-    "axios/1.7.2",
-    "python-requests/2.32.3",
-    "posthog-node/5.0.0",
-    "okhttp/4.12.0",
-    "Mozilla/5.0 Umami/0.2.0",
+test("clients: the user agent of a library is no user agent, and no bot; a bot is one, however it begins", async () => {
+  const bots: readonly [agent: string, bot: true | null][] = [
+    ["node", null],
+    ["analytics-node-next/2.3.0", null],
+    ["axios/1.7.2", null],
+    ["python-requests/2.32.3", null],
+    ["posthog-node/5.0.0", null],
+    ["okhttp/4.12.0", null],
+    ["Mozilla/5.0 Umami/0.2.0", null],
+    ["Twitterbot/1.0", true],
+    ["facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)", true],
+    ["Baiduspider+(+http://www.baidu.com/search/spider.htm)", true],
+    ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", true],
   ];
-  for (const agent of libraries) {
+  for (const [agent] of bots) {
     await postBatch(server, project, [message({ event: agent })], {
       headers: { "User-Agent": agent },
     });
   }
-  const stored = await server.stored(project);
-  assert.equal(stored.length, libraries.length);
-  for (const one of stored) {
-    assert.deepEqual([one.name, one.browser, one.bot], [one.name, null, null]);
+  const stored = new Map((await server.stored(project)).map((one) => [one.name, one]));
+  for (const [agent, bot] of bots) {
+    const { browser, bot: found } = stored.get(agent)!;
+    assert.equal(found, bot, agent);
+    if (bot === null) assert.equal(browser, null, agent);
   }
 });
 

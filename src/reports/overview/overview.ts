@@ -6,12 +6,14 @@ import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import { counted } from "../../number_words.ts";
 import { BUCKET_SHOWN, shownBucket } from "../../query/buckets.ts";
 import {
+  invalidCursor,
   invalidParameter,
   oneOf,
   pageRows,
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
+import { cutPage, encodeRowCursor, readRowCursor, type RowPage } from "../../query/row_cursor.ts";
 import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import { NOTHING_LACKED } from "../answer/counted.ts";
@@ -54,6 +56,7 @@ export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
   q: "Only projects whose name, id or site holds this text, in capitals or not",
   sort: "visitors (default), now or change: the most first; or name",
   limit: "Projects, 1 to 1000. Default: 100",
+  cursor: "The last page's `nextCursor`",
 };
 
 /** What the numbers mean, echoed as `query.semantics`. */
@@ -81,6 +84,7 @@ export const OVERVIEW_REPLY = {
     series: z.array(z.object({ ...BUCKET_SHOWN, visitors: z.int().nullable() })),
     imported: z.literal(true).optional().describe("Daily sums of another product are in it"),
   })),
+  nextCursor: z.string().nullable().describe("Null on the last page"),
 };
 
 const SORTS = ["visitors", "now", "change", "name"] as const;
@@ -100,7 +104,21 @@ function readQuestion(query: URLSearchParams, asOfMs: number) {
     q: () => readSearch(query),
     sort: () => oneOf(query, "sort", SORTS, "visitors"),
     limit: () => pageRows(query),
+    after: () => readRowCursor(query, 0)?.value ?? null,
   });
+}
+
+/** The parameters, as the reply says them. */
+function resolvedOf(
+  query: URLSearchParams,
+  { project, q, sort, limit }: ReturnType<typeof readQuestion>,
+) {
+  const given = (name: string) => query.get(name) || null;
+  return {
+    ...{ from: given("from"), to: given("to"), timezone: given("timezone") },
+    ...{ project, q, sort, limit, cursor: given("cursor") },
+    semantics: OVERVIEW_SEMANTICS,
+  };
 }
 
 function matches({ name, id, siteUrl }: Project, q: string): boolean {
@@ -137,6 +155,27 @@ function inOrder(found: readonly FoundProject[], sort: typeof SORTS[number]): Fo
     return compared(nameOf(a), nameOf(b)) ||
       compared(a.listed.project.id, b.listed.project.id);
   });
+}
+
+/**
+ * Cuts a sorted list to the page after a project. The list is sorted by the figures of now, which change between
+ * pages as people come.
+ * @param after the project's id; null: the first page
+ * @throws Problem `invalid_parameter` if the list does not have it, or no longer
+ */
+function pageAfter(
+  found: readonly FoundProject[],
+  after: string | null,
+  limit: number,
+): RowPage<FoundProject> {
+  const idOf = ({ listed: { project } }: FoundProject) => project.id;
+  const last = after === null ? -1 : found.findIndex((one) => idOf(one) === after);
+  if (last === -1 && after !== null) throw invalidCursor();
+  return cutPage(
+    found.slice(last + 1),
+    limit,
+    (one) => encodeRowCursor({ counts: [], value: idOf(one) }),
+  );
 }
 
 /** Reads all projects together from rollups and sessions; scans each project that these cannot answer for. */
@@ -248,7 +287,7 @@ export async function getOverview(
     known.getOrInsertComputed(timezone, () => readDays(query, timezone, asOfMs));
   const countLacked = await catchUp(services, projects);
   const ids = projects.map(({ projectId }) => projectId);
-  const { pending, rows, warnings } = await withinTime(
+  const { pending, result, warnings } = await withinTime(
     reads,
     readTimeoutMs,
     ids.length === 1 ? ids[0]! : "overview",
@@ -277,23 +316,14 @@ export async function getOverview(
       const read = await readProjects(sql, listed, asOfMs, scannedEventsMax);
       const found = inOrder(read, question.sort);
       const pending = states.values().reduce((sum, state) => sum + state.pending, lacked);
-      const rows = await shown(sql, found.slice(0, question.limit), asOfMs);
-      return { pending, rows, warnings: leftOutWarnings(found) };
+      const { rows, nextCursor } = pageAfter(found, question.after, question.limit);
+      const result = { projects: await shown(sql, rows, asOfMs), nextCursor };
+      return { pending, result, warnings: leftOutWarnings(found) };
     },
     request.signal,
   );
-  const resolved = {
-    from: query.get("from") || null,
-    to: query.get("to") || null,
-    timezone: query.get("timezone") || null,
-    interval: daysOf(query.get("timezone") || "UTC").interval,
-    project: question.project,
-    q: question.q,
-    sort: question.sort,
-    limit: question.limit,
-    semantics: OVERVIEW_SEMANTICS,
-    warnings,
-  };
+  const { interval } = daysOf(query.get("timezone") || "UTC");
+  const resolved = { ...resolvedOf(query, question), interval, warnings };
   const told = { asOf: new Date(asOfMs), pending };
-  return await readReply(request, told, resolved, { total: all.length, projects: rows });
+  return await readReply(request, told, resolved, { total: all.length, ...result });
 }

@@ -155,7 +155,7 @@ async function answer(
   if (asked === null) {
     const span = spanOf(range);
     const listed = await listPeople(read, span, cursor, limit + 1);
-    return { result: await page(read, listed, false) };
+    return { query: { of: null }, result: await page(read, listed, false) };
   }
   const { of, number } = asked;
   const counted = await number.find(read);

@@ -73,7 +73,7 @@ async function answer(
       matches: { of: number.matches ?? [] },
     };
   }
-  const query = { actor, goal: slug };
+  const query = { actor, goal: slug, of: null };
   const goal = await loadAskedGoal(sql, projectId, slug);
   const person = actor === null ? null : await findPerson(sql, projectId, actor);
   if (actor !== null && person === null) return { query, result: { rows: [], nextCursor: null } };

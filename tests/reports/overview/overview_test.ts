@@ -291,6 +291,11 @@ Deno.test("overview: only the token's projects, searched, sorted and limited", a
   assert.deepEqual(namesOf(byName), ["overview blog", "Overview shop"]);
   const one = (await overview({ limit: "1" }, mine)).body;
   assert.deepEqual([namesOf(one), one.total], [["Overview shop"], 2]);
+  const rest = (await overview({ limit: "1", cursor: one.nextCursor }, mine)).body;
+  assert.deepEqual([namesOf(rest), rest.nextCursor], [["overview blog"], null]);
+  assert.equal(rest.query.cursor, one.nextCursor);
+  const others = await overview({ q: "blog", cursor: one.nextCursor }, mine);
+  assertProblem(others, 400, "invalid_parameter");
   for (const q of ["SHOP.ex", "view shop", shop.id]) {
     assert.deepEqual(namesOf((await overview({ q }, mine)).body), ["Overview shop"], q);
   }
@@ -315,6 +320,7 @@ Deno.test("overview: all wrong parameters are named at once", async () => {
     from: "2026-01-01T00:00:00Z",
     sort: "size",
     limit: "1001",
+    cursor: "x",
     q: `${longest}x`,
     segment: "all",
   };
