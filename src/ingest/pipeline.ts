@@ -8,7 +8,7 @@ import { CLOCK_CODES, DEVICE_CODES, type EventRow, pixels } from "../store/event
 import { PROMOTED } from "../store/promoted_properties.ts";
 import type { Geo } from "./geo.ts";
 import { cleanPath, splitUrl } from "./location.ts";
-import { saltDays } from "./salts.ts";
+import { dayNumber, hashDays } from "./salts.ts";
 import { correctClock, isoText } from "./timestamp.ts";
 import type { Agent } from "./user_agent.ts";
 import type { VisitorHasher } from "./visitor_hash.ts";
@@ -46,8 +46,8 @@ interface Sender {
   readonly ip: string | null;
   readonly userAgent: string | null;
   readonly columns: SenderColumns;
-  /** Visitor hashes, by the day whose salt is their key. */
-  readonly hashes: Map<string, string | Unhashed>;
+  /** Visitor hashes, by the events' days as numbers. */
+  readonly hashes: Map<number, string | Unhashed>;
 }
 
 /** A hash that is being computed, and the rows that wait for it. */
@@ -277,14 +277,14 @@ export interface Enricher {
 export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
   const { clockOffsetMs: offsetMs, receivedAtMs, projectPublicId } = arrival;
   const receivedAt = isoText(receivedAtMs);
-  const dayOf = saltDays(receivedAtMs);
   let sender: Sender | null = null;
   let unhashed: Unhashed[] = [];
 
-  function hashOf({ ip, userAgent, hashes }: Sender, day: string): string | Unhashed {
+  function hashOf({ ip, userAgent, hashes }: Sender, day: number): string | Unhashed {
     let hash = hashes.get(day);
     if (hash !== undefined) return hash;
-    const made = tools.hasher.hash({ projectPublicId, ip, userAgent, day });
+    const days = hashDays(day, receivedAtMs);
+    const made = tools.hasher.hash({ projectPublicId, ip, userAgent, days });
     if (typeof made === "string") hash = made;
     else {
       hash = { hash: made, rows: [] };
@@ -319,7 +319,7 @@ export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
       readScreen(input, row);
       liftPointer(input, row);
       keepProperties(input, row);
-      const hash = hashOf(sender, dayOf(occurredAtMs));
+      const hash = hashOf(sender, dayNumber(occurredAtMs));
       if (typeof hash === "string") row.visitor_hash = hash;
       else hash.rows.push(row);
       return row;

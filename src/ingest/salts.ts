@@ -136,25 +136,39 @@ export function createSalts(
   return { saltFor, rotate, rotateLate };
 }
 
-/**
- * Returns, for events received at one time, a lookup of the day whose salt hashes an event's visitor: the
- * UTC day of the event if it is the day before the receipt, else the day of the receipt. Times are epoch
- * milliseconds.
- */
-export function saltDays(receivedAtMs: number): (occurredAtMs: number) => string {
-  const today = dayNumber(receivedAtMs);
-  if (today !== recentDays.today) {
-    recentDays = { today, todayText: dayText(today), yesterdayText: dayText(today - 1) };
-  }
-  const { todayText, yesterdayText } = recentDays;
-  return (occurredAtMs) => dayNumber(occurredAtMs) === today - 1 ? yesterdayText : todayText;
+/** The UTC days of a visitor hash, `YYYY-MM-DD`. */
+export interface HashDays {
+  /** Whose salt is the key. */
+  readonly salt: string;
+  /** Of the event. */
+  readonly event: string;
 }
 
-/** The day of the last receipt and the day before, cached since formatting them takes 3 µs a request. */
-let recentDays = { today: NaN, todayText: "", yesterdayText: "" };
+/**
+ * Returns the days of the hash of an event's visitor: the salt is that of the event's own UTC day if this is the
+ * day of the receipt or the one before, else that of the day of the receipt.
+ * @param day the event's, as `dayNumber` returns it
+ */
+export function hashDays(day: number, receivedAtMs: number): HashDays {
+  const today = dayNumber(receivedAtMs);
+  if (today !== recent.day) {
+    recent = { day: today, today: ownDay(today), before: ownDay(today - 1) };
+  }
+  if (day === today) return recent.today;
+  if (day === today - 1) return recent.before;
+  return { salt: recent.today.salt, event: dayText(day) };
+}
+
+function ownDay(day: number): HashDays {
+  const text = dayText(day);
+  return { salt: text, event: text };
+}
+
+/** The day of the last receipt and the one before, cached since formatting them takes 3 µs a request. */
+let recent = { day: NaN, today: ownDay(0), before: ownDay(0) };
 
 /** Returns the number of days since 1970-01-01, in UTC. */
-function dayNumber(ms: number): number {
+export function dayNumber(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 

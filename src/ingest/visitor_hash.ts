@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers";
 import { VISITOR_CACHED_USER_AGENT_LENGTH_MAX, VISITOR_HASHES_CACHED_MAX } from "../limits.ts";
 import { RecentCache } from "../recent_cache.ts";
+import type { HashDays } from "./salts.ts";
 
 export interface Visitor {
   readonly projectPublicId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** The UTC day whose salt is the key of the hash, `YYYY-MM-DD`. */
-  readonly day: string;
+  readonly days: HashDays;
 }
 
 export interface VisitorHasher {
@@ -27,7 +27,9 @@ const utf8 = new TextEncoder();
 /**
  * Creates a hasher of visitors. The hash is the first 16 bytes of HMAC-SHA-256 over project, IP and user
  * agent, each after its length in bytes, so that no two visitors have the same message. The key is the
- * day's salt; keys are referenced only by their salts, and so are freed when `saltFor` evicts a salt.
+ * day's salt; keys are referenced only by their salts, and so are freed when `saltFor` evicts a salt. Events of
+ * other days than the salt's have their day as a fourth part: whoever is known by the hash alone starts anew at
+ * each midnight, whenever the events arrive.
  *
  * Web Crypto signs on another thread. Waking that thread takes the main one about 90 µs if it sleeps and 10
  * if it works, so signing begins for several visitors together: 8 at once take 16 µs each.
@@ -47,7 +49,7 @@ export function createVisitorHasher(
   }
 
   async function sign(visitor: Visitor): Promise<string> {
-    const key = await keyOf(await saltFor(visitor.day));
+    const key = await keyOf(await saltFor(visitor.days.salt));
     const digest = await crypto.subtle.sign("HMAC", key, messageOf(visitor));
     return `\\x${new Uint8Array(digest, 0, HASH_BYTES).toHex()}`;
   }
@@ -90,9 +92,9 @@ export function createVisitorHasher(
 }
 
 /** Returns a key that is as unambiguous as the message: the user agent, which may contain anything, comes last. */
-function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
+function cacheKeyOf({ days, projectPublicId, ip, userAgent }: Visitor): string {
   const lengths = `${projectPublicId.length},${ip === null ? "-" : ip.length}`;
-  return `${day}${lengths}:${projectPublicId}${ip ?? ""}${
+  return `${days.salt} ${days.event} ${lengths}:${projectPublicId}${ip ?? ""}${
     userAgent === null ? "-" : `+${userAgent}`
   }`;
 }
@@ -100,12 +102,14 @@ function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
 /** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
-function messageOf({ projectPublicId, ip, userAgent }: Visitor): Uint8Array<ArrayBuffer> {
-  const units = projectPublicId.length + (ip?.length ?? 0) + (userAgent?.length ?? 0);
-  const message = new Uint8Array(3 * LENGTH_BYTES + UNIT_BYTES_MAX * units);
+function messageOf({ projectPublicId, ip, userAgent, days }: Visitor): Uint8Array<ArrayBuffer> {
+  const parts = [projectPublicId, ip, userAgent];
+  if (days.event !== days.salt) parts.push(days.event);
+  const units = parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
+  const message = new Uint8Array(parts.length * LENGTH_BYTES + UNIT_BYTES_MAX * units);
   const view = new DataView(message.buffer);
   let end = 0;
-  for (const part of [projectPublicId, ip, userAgent]) {
+  for (const part of parts) {
     const at = end + LENGTH_BYTES;
     const bytes = part === null ? 0 : utf8.encodeInto(part, message.subarray(at)).written;
     view.setUint32(end, part === null ? ABSENT : bytes);

@@ -121,8 +121,10 @@ Deno.test("enrichment: the hash of yesterday's event has yesterday's key", async
   const yesterday = (await added({ timestamp: now() - day })).hash;
   assert.notEqual(yesterday, today);
   assert.equal((await added({ timestamp: now() - day })).hash, yesterday);
-  // Older salts are deleted for good: such an event is hashed with today's.
-  assert.equal((await added({ timestamp: now() - 10 * day })).hash, today);
+  // Older salts are deleted for good: such an event is hashed with today's, and is of nobody of another day.
+  const older = (await added({ timestamp: now() - 10 * day })).hash;
+  assert.ok(![today, yesterday].includes(older));
+  assert.equal((await added({ timestamp: now() - 10 * day })).hash, older);
 });
 
 Deno.test("enrichment: browser, system, device and bot verdict come from the user agent", async () => {
@@ -243,4 +245,15 @@ Deno.test("enrichment: only 2,048 characters of a user agent header count", asyn
   const long = "x".repeat(USER_AGENT_LENGTH_MAX - 1);
   assert.equal(await hash(`${long}ab`), await hash(`${long}ac`));
   assert.notEqual(await hash(`${long}ab`), await hash(`${long}bb`));
+});
+
+Deno.test("enrichment: who is known by the hash alone starts anew at each midnight, however late events arrive", async () => {
+  const own = await server.project();
+  const at = (timestamp: string) => newEvent({ name: "page_view", timestamp });
+  const times = ["2026-05-05T23:50:00Z", "2026-05-06T00:10:00Z", "2026-05-06T00:20:00Z"];
+  await server.post(own, times.map(at));
+  const days = `from=2026-05-05&to=2026-05-06&timezone=UTC&project=${own.id}`;
+  const { body } = await server.admin("GET", `/v1/kpis?${days}`);
+  const { visitors, sessions, bounceRate } = body.totals;
+  assert.deepEqual([visitors, sessions, bounceRate.value], [2, 2, 0.5]);
 });

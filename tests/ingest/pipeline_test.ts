@@ -8,7 +8,9 @@ const days: string[] = [];
 const TOOLS: Enrichment = {
   readAgent: () => ({ browser: null, os: null, device: null, bot: null }),
   geo: { description: "nowhere", locate: () => null },
-  hasher: { hash: ({ day, ip, userAgent }) => (days.push(day), `${day} ${ip} ${userAgent}`) },
+  hasher: {
+    hash: ({ days: { salt }, ip, userAgent }) => (days.push(salt), `${salt} ${ip} ${userAgent}`),
+  },
 };
 const VISITOR: Arrival = {
   projectId: 7,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, notDeepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { PGlite } from "@electric-sql/pglite";
 import { DatabaseUnavailable, type Param, type Row, type Sql } from "../../src/db/sql.ts";
-import { createSalts, saltDays } from "../../src/ingest/salts.ts";
+import { createSalts, dayNumber, hashDays } from "../../src/ingest/salts.ts";
 import { fakeSql } from "../support/fake_sql.ts";
 
 const at = (text: string) => Date.parse(text);
@@ -105,12 +105,16 @@ Deno.test("createSalts: the life of salts", async (t) => {
   }
 });
 
-Deno.test("saltDays: the event's own day if it is the receipt's or the one before, else the receipt's", () => {
-  const dayOf = saltDays(at("2026-11-21T00:10:00Z"));
-  strictEqual(dayOf(at("2026-11-21T00:09:00Z")), "2026-11-21");
-  strictEqual(dayOf(at("2026-11-20T23:59:59.999Z")), "2026-11-20");
-  strictEqual(dayOf(at("2026-11-20T00:00:00Z")), "2026-11-20");
-  strictEqual(dayOf(at("2026-11-19T23:59:59.999Z")), "2026-11-21");
-  strictEqual(dayOf(at("2026-11-22T00:00:00Z")), "2026-11-21");
-  strictEqual(dayOf(-1), "2026-11-21");
+Deno.test("hashDays: the salt of the event's own day if it is the receipt's or the one before, else the receipt's", () => {
+  const receivedAtMs = at("2026-11-21T00:10:00Z");
+  const daysOf = (ms: number) => {
+    const { salt, event } = hashDays(dayNumber(ms), receivedAtMs);
+    return [salt, event];
+  };
+  deepStrictEqual(daysOf(at("2026-11-21T00:09:00Z")), ["2026-11-21", "2026-11-21"]);
+  deepStrictEqual(daysOf(at("2026-11-20T23:59:59.999Z")), ["2026-11-20", "2026-11-20"]);
+  deepStrictEqual(daysOf(at("2026-11-20T00:00:00Z")), ["2026-11-20", "2026-11-20"]);
+  deepStrictEqual(daysOf(at("2026-11-19T23:59:59.999Z")), ["2026-11-21", "2026-11-19"]);
+  deepStrictEqual(daysOf(at("2026-11-22T00:00:00Z")), ["2026-11-21", "2026-11-22"]);
+  deepStrictEqual(daysOf(-1), ["2026-11-21", "1969-12-31"]);
 });

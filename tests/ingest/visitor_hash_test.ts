@@ -9,7 +9,7 @@ const VISITOR: Visitor = {
   projectPublicId: "prj_default",
   ip: "203.0.113.9",
   userAgent: "Mozilla/5.0",
-  day: "2026-11-21",
+  days: { salt: "2026-11-21", event: "2026-11-21" },
 };
 
 function prefixed(text: string | null): Buffer {
@@ -25,12 +25,14 @@ Deno.test("createVisitorHasher: is HMAC-SHA-256 over length-prefixed parts, 16 b
     projectPublicId: text,
     ip: fc.option(text),
     userAgent: fc.option(text),
-    day: fc.constant("2026-11-21"),
+    days: fc.constantFrom(VISITOR.days, { salt: "2026-11-21", event: "2026-05-05" }),
   });
   const hasher = createVisitorHasher(() => Promise.resolve(SALT));
   await fc.assert(fc.asyncProperty(visitors, async (visitor) => {
     const hash = await hasher.hash(visitor);
-    const parts = [visitor.projectPublicId, visitor.ip, visitor.userAgent].map(prefixed);
+    const { projectPublicId, ip, userAgent, days: { salt, event } } = visitor;
+    const ofOtherDay = event === salt ? [] : [event];
+    const parts = [projectPublicId, ip, userAgent, ...ofOtherDay].map(prefixed);
     const expected = createHmac("sha256", SALT).update(Buffer.concat(parts)).digest("hex");
     strictEqual(hash, `\\x${expected.slice(0, 32)}`);
     strictEqual(await hasher.hash(visitor), hash);
@@ -45,7 +47,11 @@ Deno.test("createVisitorHasher: each part and the day make another visitor; null
   });
   const others: Partial<Visitor>[] = [
     ...[{}, { projectPublicId: "prj_other" }, { ip: null }, { ip: "" }, { ip: "203.0.113.10" }],
-    ...[{ userAgent: null }, { userAgent: "" }, { userAgent: "-" }, { day: "2026-11-20" }],
+    ...[{ userAgent: null }, { userAgent: "" }, { userAgent: "-" }, {
+      days: { salt: "2026-11-20", event: "2026-11-20" },
+    }],
+    { days: { salt: "2026-11-21", event: "2026-11-20" } },
+    { days: { salt: "2026-11-21", event: "2026-11-19" } },
     { ip: "203.0.113.9M", userAgent: "ozilla/5.0" },
     { projectPublicId: "prj_default2", ip: "03.0.113.9" },
   ];
