@@ -11,12 +11,14 @@ export async function callByCookie<T>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
+  signal?: AbortSignal,
 ): Promise<T | null> {
   try {
     const response = await fetch(BASE_PATH + path, {
       method,
       credentials: "same-origin",
       cache: "no-store",
+      ...(signal === undefined ? {} : { signal }),
       ...(body === undefined
         ? {}
         : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),

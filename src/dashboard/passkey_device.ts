@@ -37,10 +37,18 @@ function deviceProblem(error: unknown, isNew: boolean): ApiProblem {
   return new ApiProblem(0, "passkey_refused", detail);
 }
 
+/**
+ * Asks for what the device is asked with. The reply sets a cookie with the challenge: one that comes after the next
+ * one's would have that one refused, so a request that is given up is aborted.
+ */
+async function askOptions(path: string, signal: AbortSignal): Promise<Options | null> {
+  return await callByCookie<Options>("POST", path, undefined, signal);
+}
+
 /** Makes a passkey on this device, and has the server keep it. Throws ApiProblem. */
 export async function addPasskey(name: string, signal: AbortSignal): Promise<void> {
   try {
-    const options = await callByCookie<Options>("POST", "/v1/auth/passkeys/options");
+    const options = await askOptions("/v1/auth/passkeys/options", signal);
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as never);
     const made = await navigator.credentials.create({ publicKey, signal }) as
       | PublicKeyCredential
@@ -55,7 +63,7 @@ export async function addPasskey(name: string, signal: AbortSignal): Promise<voi
 /** Begins a session with a passkey of this device. Throws ApiProblem. */
 export async function signInByPasskey(signal: AbortSignal): Promise<void> {
   try {
-    const options = await callByCookie<Options>("POST", "/v1/auth/passkeys/sign-in/options");
+    const options = await askOptions("/v1/auth/passkeys/sign-in/options", signal);
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as never);
     const used = await navigator.credentials.get({ publicKey, signal }) as
       | PublicKeyCredential

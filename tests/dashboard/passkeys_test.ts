@@ -5,6 +5,24 @@ import { dashboardWorld, PASSWORD } from "./page.ts";
 
 const test = dashboardWorld();
 
+/** Holds the first question for a challenge back, and the device until that has an end. */
+const LATE_CHALLENGE = `
+const ask = globalThis.fetch;
+const create = navigator.credentials.create.bind(navigator.credentials);
+const isSent = Promise.withResolvers();
+const isOver = Promise.withResolvers();
+let asked = 0;
+globalThis.sendFirst = isSent.resolve;
+globalThis.fetch = async (input, init) => {
+  if (!String(input).endsWith("/v1/auth/passkeys/options") || asked++ > 0) return ask(input, init);
+  await isSent.promise;
+  return await ask(input, init).finally(isOver.resolve);
+};
+navigator.credentials.create = async (options) => {
+  await isOver.promise;
+  return await create(options);
+};`;
+
 test("passkeys: offered after a password, made, used to sign in, and removed", async (visit) => {
   const who = await member(visit);
   const page = await visit.context.newPage();
@@ -55,5 +73,28 @@ test("passkeys: a device that is given up can be asked again", async (visit) => 
   await answer();
   await press(page, "Add a passkey", ".panel");
   await press(page, "Go on", ".dialog");
+  await visit.sees(page, "not used yet");
+});
+
+test("passkeys: a challenge that was given up and comes late refuses no other", async (visit) => {
+  const who = await member(visit);
+  const page = await visit.context.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  await addPasskeyDevice(page);
+  await page.evaluateOnNewDocument(LATE_CHALLENGE);
+  const account = "/?view=settings&section=account";
+  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + account);
+  await fill(page, "E-mail", who.email);
+  await fill(page, "Password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "None yet.");
+  await press(page, "Add a passkey", ".panel");
+  await press(page, "Go on", ".dialog");
+  await press(page, "Cancel", ".dialog");
+  await press(page, "Add a passkey", ".panel");
+  const answered = page.waitForResponse((response) => response.url().endsWith("/passkeys/options"));
+  await press(page, "Go on", ".dialog");
+  await answered;
+  await page.evaluate("sendFirst()");
   await visit.sees(page, "not used yet");
 });
