@@ -1,9 +1,11 @@
+import type { Page } from "puppeteer-core";
 import { addPasskeyDevice } from "../support/passkey_device.ts";
 import { fill, press } from "./acts.ts";
 import { member } from "./members.ts";
-import { dashboardWorld, PASSWORD } from "./page.ts";
+import { dashboardWorld, PASSWORD, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
+const ACCOUNT = "/?view=settings&section=account";
 
 /** Holds the first question for a challenge back, and the device until that has an end. */
 const LATE_CHALLENGE = `
@@ -22,6 +24,14 @@ navigator.credentials.create = async (options) => {
   await isOver.promise;
   return await create(options);
 };`;
+
+/** Signs in by a password where the settings of the account open then; there is no passkey yet. */
+async function signInToAccount(visit: Visit, page: Page, email: string): Promise<void> {
+  await fill(page, "E-mail", email);
+  await fill(page, "Password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "None yet.");
+}
 
 test("passkeys: offered after a password, made, used to sign in, and removed", async (visit) => {
   const who = await member(visit);
@@ -57,15 +67,11 @@ test("passkeys: a device that is given up can be asked again", async (visit) => 
   const page = await visit.context.newPage();
   await page.setViewport({ width: 1440, height: 900 });
   const answer = await addPasskeyDevice(page, { isWaiting: true });
-  const account = "/?view=settings&section=account";
-  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + account);
+  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + ACCOUNT);
   // The device is asked to sign in, and its owner signs in by a password all the same.
   await press(page, "Sign in with a passkey");
   await visit.sees(page, "Waiting for your device…");
-  await fill(page, "E-mail", who.email);
-  await fill(page, "Password", PASSWORD);
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "None yet.");
+  await signInToAccount(visit, page, who.email);
   await press(page, "Add a passkey", ".panel");
   await press(page, "Go on", ".dialog");
   await visit.sees(page, "Waiting for your device…", ".dialog");
@@ -82,12 +88,8 @@ test("passkeys: a challenge that was given up and comes late refuses no other", 
   await page.setViewport({ width: 1440, height: 900 });
   await addPasskeyDevice(page);
   await page.evaluateOnNewDocument(LATE_CHALLENGE);
-  const account = "/?view=settings&section=account";
-  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + account);
-  await fill(page, "E-mail", who.email);
-  await fill(page, "Password", PASSWORD);
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "None yet.");
+  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + ACCOUNT);
+  await signInToAccount(visit, page, who.email);
   await press(page, "Add a passkey", ".panel");
   await press(page, "Go on", ".dialog");
   await press(page, "Cancel", ".dialog");
