@@ -3,8 +3,8 @@
  * `analytics-node/2.1`, `axios/1.7`, `node`, `python-requests/2.32`, `okhttp/4.12`.
  */
 const BROWSER = /^(?:Mozilla|Opera)\//;
-/** Bots that do not: `Twitterbot/1.0`, `facebookexternalhit/1.1 (+http://…)`, `Baiduspider`. */
-const CRAWLER = /bot\b|crawler|spider|externalhit/i;
+/** Bots that do not: `Twitterbot/1.0`, `facebookexternalhit/1.1 (+http://…)`, `Baiduspider`. Cubot makes phones. */
+const CRAWLER = /(?<!cu)bot\b|crawler|spider|externalhit/i;
 /** `@umami/node` calls itself `Mozilla/5.0 Umami/0.2.0`. */
 const LIBRARY = /^Mozilla\/5\.0 Umami\//;
 

@@ -193,6 +193,7 @@ test("clients: the user agent of a library is no user agent, and no bot; a bot i
     ["posthog-node/5.0.0", null],
     ["okhttp/4.12.0", null],
     ["Mozilla/5.0 Umami/0.2.0", null],
+    ["Dalvik/2.1.0 (Linux; U; Android 11; CUBOT X30 Build/RP1A)", null],
     ["Twitterbot/1.0", true],
     ["facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)", true],
     ["Baiduspider+(+http://www.baidu.com/search/spider.htm)", true],
